@@ -5,7 +5,10 @@ import { compileCache } from './infra/local/compile-cache.ts';
 // Tests start some sixty processes, most of them with the AWS SDK.
 process.env['NODE_COMPILE_CACHE'] ??= compileCache;
 
-/** Ten seconds of a core and more. One that begins last would keep one core busy and leave the others idle; by default these small files come last. */
+/**
+ * Ten seconds of a core and more. One that begins last would keep one core busy and leave the others idle; by
+ * default these small files come last.
+ */
 const long = [
   'simulation/simulation',
   'unit/local/start',
@@ -47,7 +50,8 @@ export default defineConfig({
     expect: { poll: { timeout: 120_000 } },
     // Every core: the runner's default leaves one idle, which is half of two.
     maxWorkers: '100%',
-    // No test replaces a module or keeps state in one, so files share what is loaded: a fifth of the whole time.
+    // No test replaces a module or keeps state in one, so files share what is loaded: a fifth of the whole
+    // time.
     isolate: false,
     sequence: { sequencer: LongFirst },
     // Most objects of a world in virtual time die young: a tenth of the whole time.

@@ -5,7 +5,8 @@ import { fitToEmulator, forEmulator } from './stacks/emulator.ts';
 import { addFleet } from './stacks/fleet-stacks.ts';
 
 /** The CDK app, and the only place that reads context: `clusters` (a file) and `emulator`. */
-// The CDK's own report is a resource that changes with each of its versions: a new one would then be an update of every cluster's stack.
+// The CDK's own report is a resource that changes with each of its versions: a new one would then be an
+// update of every cluster's stack.
 const app = new App({ analyticsReporting: false });
 const file: string = app.node.tryGetContext('clusters') ?? 'clusters.yaml';
 const config = configOrExit(file);

@@ -1,12 +1,24 @@
-/** `npm run build`: bundles of the relay and the functions into dist/, with their sizes. The package has the very same, and a deployment uploads them. */
+/**
+ * `npm run build`: bundles of the relay and the functions into dist/, with their sizes. The package has the
+ * very same, and a deployment uploads them.
+ */
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type BuildResult, build, type Metafile } from 'esbuild';
 import { type Bundle, bundleOptions, bundles } from './bundle-options.ts';
 
-/** Upper limits in bytes, minified: a dependency that slips in shows here, and Lambda's cold start grows with it. */
-export const budgets: { readonly [name: string]: number } = { relay: 600_000, ingest: 900_000, sync: 900_000, sweep: 900_000, register: 600_000 };
+/**
+ * Upper limits in bytes, minified: a dependency that slips in shows here, and Lambda's cold start grows with
+ * it.
+ */
+export const budgets: { readonly [name: string]: number } = {
+  relay: 600_000,
+  ingest: 900_000,
+  sync: 900_000,
+  sweep: 900_000,
+  register: 600_000,
+};
 
 interface Bundled {
   readonly code: Uint8Array;

@@ -15,9 +15,16 @@ export const functionBundle = (name: FunctionName): Bundle => ({
   outfile: `functions/${name}/index.mjs`,
 });
 
-export const relayBundle: Bundle = { name: 'relay', entry: 'functions/relay/relay.main.ts', outfile: 'relay/relay.mjs' };
+export const relayBundle: Bundle = {
+  name: 'relay',
+  entry: 'functions/relay/relay.main.ts',
+  outfile: 'relay/relay.mjs',
+};
 
-export const bundles: readonly Bundle[] = [relayBundle, ...(['ingest', 'sync', 'sweep', 'register'] as const).map(functionBundle)];
+export const bundles: readonly Bundle[] = [
+  relayBundle,
+  ...(['ingest', 'sync', 'sweep', 'register'] as const).map(functionBundle),
+];
 
 /** For esbuild. */
 export function bundleOptions({ entry }: Bundle) {
@@ -37,6 +44,8 @@ export function bundleOptions({ entry }: Bundle) {
     legalComments: 'none',
     logLevel: 'warning',
     // Some of the SDK's dependencies are CommonJS and call require.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
   } as const;
 }

@@ -4,13 +4,17 @@ import { Sha256 } from './sha256.ts';
 
 const silent = (): void => {};
 
-/** HTTPS_PROXY and NO_PROXY apply to the SDK's own agents too. Node reads them itself for its global agent alone. */
+/**
+ * HTTPS_PROXY and NO_PROXY apply to the SDK's own agents too. Node reads them itself for its global agent
+ * alone.
+ */
 export const httpsAgent = { proxyEnv: process.env };
 
 /**
- * Timeouts of every client of the SDK, whose default is to wait for ever. A connection that a NAT or firewall dropped while the function was frozen stays
- * silent, and Lambda would stop the function with its whole batch. `requestTimeout` ends when the headers of an answer are there, `socketTimeout` covers a
- * body that stalls. A call that times out is retried on another connection, so every call must be safe to repeat.
+ * Timeouts of every client of the SDK, whose default is to wait for ever. A connection that a NAT or firewall
+ * dropped while the function was frozen stays silent, and Lambda would stop the function with its whole
+ * batch. `requestTimeout` ends when the headers of an answer are there, `socketTimeout` covers a body that
+ * stalls. A call that times out is retried on another connection, so every call must be safe to repeat.
  */
 export const timeouts = (silentMs: number, connectionTimeout = 1_000) => ({
   connectionTimeout,
@@ -21,8 +25,9 @@ export const timeouts = (silentMs: number, connectionTimeout = 1_000) => ({
 });
 
 /**
- * `maxAttempts` covers short faults of table or queue, of some two seconds, or eight under throttling. The default of 3 attempts covers less than one second.
- * A failed message returns after some seconds, and after three minutes if its run was stopped.
+ * `maxAttempts` covers short faults of table or queue, of some two seconds, or eight under throttling. The
+ * default of 3 attempts covers less than one second. A failed message returns after some seconds, and after
+ * three minutes if its run was stopped.
  */
 export const awsClientConfig = { maxAttempts: 6, requestHandler: timeouts(3_000) };
 
@@ -33,8 +38,8 @@ export const credentialsClientConfig = { maxAttempts: 3, requestHandler: timeout
 export const commandClientConfig = { requestHandler: timeouts(10_000, 3_000) };
 
 /**
- * For every client of SQS. The SDK would take the host of a queue's URL as the endpoint, against AWS_USE_FIPS_ENDPOINT, AWS_USE_DUALSTACK_ENDPOINT and
- * AWS_ENDPOINT_URL_SQS.
+ * For every client of SQS. The SDK would take the host of a queue's URL as the endpoint, against
+ * AWS_USE_FIPS_ENDPOINT, AWS_USE_DUALSTACK_ENDPOINT and AWS_ENDPOINT_URL_SQS.
  */
 export const sqsEndpoint = { useQueueUrlAsEndpoint: false };
 
@@ -49,21 +54,30 @@ function collect(answer: NodeJS.ReadableStream): Promise<Uint8Array> {
 }
 
 /**
- * Configuration of the clients that are called for each event and each run. Most of a call's processor time is the client's own. Together with
- * `forFrequentCalls`, these settings save a third of it (npm run bench -- sdk).
+ * Configuration of the clients that are called for each event and each run. Most of a call's processor time
+ * is the client's own. Together with `forFrequentCalls`, these settings save a third of it (npm run bench --
+ * sdk).
  *
- * - `cacheMiddleware`: The SDK builds the chain of handlers once for each kind of command. Middleware added afterwards has no effect, and a call with options builds its own chain.
- * - `logger` without `info`: The SDK would copy each input and output for `info`. Even its default logger, which writes nothing, gets these copies.
+ * - `cacheMiddleware`: The SDK builds the chain of handlers once for each kind of command. Middleware added
+ *   afterwards has no effect, and a call with options builds its own chain.
+ * - `logger` without `info`: The SDK would copy each input and output for `info`. Even its default logger,
+ *   which writes nothing, gets these copies.
  */
 export const frequentCallConfig = {
   ...awsClientConfig,
   cacheMiddleware: true,
-  logger: { trace: silent, debug: silent, warn: silent, error: silent } as unknown as Pick<Console, 'trace' | 'debug' | 'info' | 'warn' | 'error'>,
+  logger: { trace: silent, debug: silent, warn: silent, error: silent } as unknown as Pick<
+    Console,
+    'trace' | 'debug' | 'info' | 'warn' | 'error'
+  >,
   sha256: Sha256,
   streamCollector: collect,
 };
 
-/** Prepares a client of `frequentCallConfig`. The SDK would build a signer, and the text of its user agent, for each call. */
+/**
+ * Prepares a client of `frequentCallConfig`. The SDK would build a signer, and the text of its user agent,
+ * for each call.
+ */
 export function forFrequentCalls<C extends DynamoDBClient | SQSClient>(client: C): C {
   const { config } = client;
   const newSigner = config.signer;
@@ -76,7 +90,8 @@ export function forFrequentCalls<C extends DynamoDBClient | SQSClient>(client: C
   const stack = client.middlewareStack as DynamoDBClient['middlewareStack'];
   stack.add(
     (next) => (args) => {
-      (args.request as { readonly headers: { [name: string]: string } }).headers['user-agent'] = 'fleet-endpoints';
+      (args.request as { readonly headers: { [name: string]: string } }).headers['user-agent'] =
+        'fleet-endpoints';
       return next(args);
     },
     { name: 'getUserAgentMiddleware', override: true, step: 'build', priority: 'low' },

@@ -22,14 +22,27 @@ export function hubFunction(stage: 'ingest' | 'sync' | 'sweep', dynamodb: Dynamo
   const metrics = emfMetrics(writeLine, Date.now, settings.metricsNamespace, settings.clusterMetrics);
   const invocation = invocations();
   const log = jsonLog(writeLine, Date.now, { stage }, invocation.fields);
-  return { settings, directory, invocation, deps: { table, queues: directory.queues, metrics, log, now: Date.now, limits: defaultLimits } };
+  return {
+    settings,
+    directory,
+    invocation,
+    deps: { table, queues: directory.queues, metrics, log, now: Date.now, limits: defaultLimits },
+  };
 }
 
 /** Resolves to the ids of the messages that failed. */
-type Consume = (cluster: string, messages: readonly (Received & { readonly sentAtMs: number })[], deadlineMs: number) => Promise<readonly string[]>;
+type Consume = (
+  cluster: string,
+  messages: readonly (Received & { readonly sentAtMs: number })[],
+  deadlineMs: number,
+) => Promise<readonly string[]>;
 
 /** The handler of a function that consumes a queue of each cluster. Failed messages come back soon. */
-export function queueHandler({ directory, invocation, deps }: HubFunction, queue: 'events' | 'syncs', consume: Consume) {
+export function queueHandler(
+  { directory, invocation, deps }: HubFunction,
+  queue: 'events' | 'syncs',
+  consume: Consume,
+) {
   const { log, metrics } = deps;
   const handle = async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
     const [first] = Records;
@@ -41,11 +54,16 @@ export function queueHandler({ directory, invocation, deps }: HubFunction, queue
         return { ...record, receives: Number(ApproximateReceiveCount), sentAtMs: Number(SentTimestamp) };
       });
       const failed = await consume(cluster, messages, Date.now() + context.getRemainingTimeInMillis());
-      await retrySoon({ queue: directory.queues(cluster, undefined)[queue], log, random: Math.random }, messages, failed);
+      await retrySoon(
+        { queue: directory.queues(cluster, undefined)[queue], log, random: Math.random },
+        messages,
+        failed,
+      );
       return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
     } finally {
       metrics.flush();
     }
   };
-  return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => invocation.run(context, () => handle(event, context));
+  return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
+    invocation.run(context, () => handle(event, context));
 }

@@ -16,7 +16,9 @@ export function readHubSettings(env: { readonly [name: string]: string | undefin
   if (!tableName) wrong.push(`${hubEnv.tableName} is not set`);
   const clusterMetrics = (env[hubEnv.clusterMetrics] || 'all') as ClusterMetrics;
   if (!clusterMetricsChoices.includes(clusterMetrics))
-    wrong.push(`${hubEnv.clusterMetrics} is ${JSON.stringify(clusterMetrics)}: ${clusterMetricsChoices.join(' or ')} is needed`);
+    wrong.push(
+      `${hubEnv.clusterMetrics} is ${JSON.stringify(clusterMetrics)}: ${clusterMetricsChoices.join(' or ')} is needed`,
+    );
   if (wrong.length > 0) throw new Error(`settings: ${wrong.join('; ')}`);
   return {
     tableName,

@@ -1,11 +1,17 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 
-/** For signatures by the SDK. Its own class passes a key's bytes to Node, which takes four times as long for bytes as for a key object. */
+/**
+ * For signatures by the SDK. Its own class passes a key's bytes to Node, which takes four times as long for
+ * bytes as for a key object.
+ */
 export class Sha256 {
   readonly #hash;
 
   constructor(key?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = key === undefined ? createHash('sha256') : createHmac('sha256', typeof key === 'string' ? key : createSecretKey(key as Uint8Array));
+    this.#hash =
+      key === undefined
+        ? createHash('sha256')
+        : createHmac('sha256', typeof key === 'string' ? key : createSecretKey(key as Uint8Array));
   }
 
   update(data: string | Uint8Array): void {

@@ -1,4 +1,7 @@
-/** The first phase of a batch, for one message: it writes the entries and collects the follow-up work in `effects`. */
+/**
+ * The first phase of a batch, for one message: it writes the entries and collects the follow-up work in
+ * `effects`.
+ */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { isInput } from '#shared/kube/types.ts';
@@ -8,7 +11,12 @@ import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { BatchContext, MessageContext } from './batch/batch-context.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
-import { type EventsRecord, type MessageProgress, quarantineEntries, requeueUntilSessionVerified } from './batch/redelivery.ts';
+import {
+  type EventsRecord,
+  type MessageProgress,
+  quarantineEntries,
+  requeueUntilSessionVerified,
+} from './batch/redelivery.ts';
 import { returnAsSource } from './clusterset/returned-source.ts';
 import { applyObject } from './inputs/apply-object.ts';
 import { applyInputPart } from './inputs/input-list-page.ts';
@@ -19,7 +27,11 @@ import { byOurClock } from './session/relay-clock.ts';
 import { incarnationOfSession } from './session/session.ts';
 
 /** Throws UnreadableMessage if no later try can read the body, or if it names another cluster. */
-export async function applyMessage(batch: BatchContext, record: EventsRecord, progress: MessageProgress): Promise<MarkApplied | undefined> {
+export async function applyMessage(
+  batch: BatchContext,
+  record: EventsRecord,
+  progress: MessageProgress,
+): Promise<MarkApplied | undefined> {
   const { deps, cluster } = batch;
   const message = readEvents(record.body, deps.limits.queue);
   if (message.cluster !== cluster.id) {
@@ -48,9 +60,13 @@ async function applyEntries(
   { sentAtMs }: EventsRecord,
   progress: MessageProgress,
 ): Promise<MarkApplied | undefined> {
-  if (message.type === 'list') return isOfInputs(message) ? applyInputPart(context, message) : applyOutputPart(context, message, progress);
+  if (message.type === 'list')
+    return isOfInputs(message)
+      ? applyInputPart(context, message)
+      : applyOutputPart(context, message, progress);
   const { relay } = context.cluster;
-  if (isOfInputs(message)) await applyLiveInputs(context, { ...message, entries: byOurClock(message.entries, relay, sentAtMs) });
+  if (isOfInputs(message))
+    await applyLiveInputs(context, { ...message, entries: byOurClock(message.entries, relay, sentAtMs) });
   else await applyObserved(context, { ...message, entries: byOurClock(message.entries, relay, sentAtMs) });
   return undefined;
 }
@@ -58,11 +74,22 @@ async function applyEntries(
 async function applyLiveInputs(context: MessageContext, message: LiveInputs): Promise<void> {
   const { incarnation } = context;
   const asOf = versionOf(incarnation, message.asOf);
-  await concurrently(16, message.entries, async ({ namespace, name, resourceVersion, projection, observedAtMs }) => {
-    const version = versionOf(incarnation, resourceVersion);
-    const entry = { namespace, name, version, asOf, projection, observedAtMs };
-    await applyObject(context, message.kind, entry, await context.ahead.recordOf(message.kind, namespace, name));
-  });
+  await concurrently(
+    16,
+    message.entries,
+    async ({ namespace, name, resourceVersion, projection, observedAtMs }) => {
+      const version = versionOf(incarnation, resourceVersion);
+      const entry = { namespace, name, version, asOf, projection, observedAtMs };
+      await applyObject(
+        context,
+        message.kind,
+        entry,
+        await context.ahead.recordOf(message.kind, namespace, name),
+      );
+    },
+  );
 }
 
-const isOfInputs = <M extends Exclude<Events, HeartbeatMessage>>(m: M): m is Extract<M, LiveInputs | InputListPart> => isInput(m.kind);
+const isOfInputs = <M extends Exclude<Events, HeartbeatMessage>>(
+  m: M,
+): m is Extract<M, LiveInputs | InputListPart> => isInput(m.kind);

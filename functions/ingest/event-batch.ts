@@ -3,13 +3,14 @@
  *
  * 1. Write every object (apply-object.ts, input-list-page.ts), classify every output (observed-outputs.ts).
  * 2. Raise the versions of the changed sets of services and nodes, and count the writes of pods.
- * 3. Raise the generations of the services concerned, by selectors that are as new as the writes, and send their wake-ups. The same for exports
- *    and imports, side by side.
- * 4. Clear pending notifications, then mark pages of lists as applied. After the last of the first lists wake every service.
+ * 3. Raise the generations of the services concerned, by selectors that are as new as the writes, and send
+ *    their wake-ups. The same for exports and imports, side by side.
+ * 4. Clear pending notifications, then mark pages of lists as applied. After the last of the first lists wake
+ *    every service.
  *
- * If phase 1 of a message fails, that message comes back alone. If phase 2 or 3 fails for a namespace or a service, the others are woken all the same, and
- * every message of the batch comes back: a wake-up stands for the objects of several messages, and waking a service again is harmless. Each phase may run
- * twice.
+ * If phase 1 of a message fails, that message comes back alone. If phase 2 or 3 fails for a namespace or a
+ * service, the others are woken all the same, and every message of the batch comes back: a wake-up stands for
+ * the objects of several messages, and waking a service again is harmless. Each phase may run twice.
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
@@ -33,7 +34,9 @@ import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
 import { enqueueConcerned, type NotedWrites } from './wake-ups/concerned-services.ts';
 import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-wake-ups.ts';
 
-/** The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch. */
+/**
+ * The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch.
+ */
 export async function ingestBatch(
   deps: IngestDeps,
   cluster: string,
@@ -56,7 +59,12 @@ interface ToApply {
   readonly ahead: ObjectsAhead;
 }
 
-async function applyBatch(deps: IngestDeps, id: string, { records, ahead }: ToApply, deadline: number): Promise<readonly string[]> {
+async function applyBatch(
+  deps: IngestDeps,
+  id: string,
+  { records, ahead }: ToApply,
+  deadline: number,
+): Promise<readonly string[]> {
   const cluster = await readCluster(deps.table, id);
   // The purge of a draining cluster would not come again to records that are written behind its position.
   if (!cluster || isDeregistered(cluster)) {
@@ -70,7 +78,10 @@ async function applyBatch(deps: IngestDeps, id: string, { records, ahead }: ToAp
   try {
     await notifyServices(batch);
     for (const mark of marks) await mark();
-    await wakeAfterFirstLists(deps, batch, { hasLists: marks.length > 0, untilMs: deadline - deps.limits.sync.reserveMs });
+    await wakeAfterFirstLists(deps, batch, {
+      hasLists: marks.length > 0,
+      untilMs: deadline - deps.limits.sync.reserveMs,
+    });
   } catch (error) {
     deps.log.error('wake-ups failed', { cluster: id, error: String(error) });
     return records.map((r) => r.messageId);
@@ -100,14 +111,24 @@ async function applyMessages(batch: BatchContext, records: readonly EventsRecord
         await quarantine(deps, cluster, record, error.message);
         return undefined;
       }
-      deps.log.error('events message failed', { cluster: cluster.id, messageId: record.messageId, error: String(error) });
+      deps.log.error('events message failed', {
+        cluster: cluster.id,
+        messageId: record.messageId,
+        error: String(error),
+      });
       failed.push(record.messageId);
       return undefined;
     }
   };
-  const isLarge = ({ body }: EventsRecord): boolean => memoryOf(body, queue) > ingest.memoryAtOnce / messagesAtOnce;
-  const { large = [], others = [] } = Object.groupBy(records, (record) => (isLarge(record) ? 'large' : 'others'));
-  const marks = [...(await concurrently(messagesAtOnce, others, apply)), ...(await concurrently(1, large, apply))];
+  const isLarge = ({ body }: EventsRecord): boolean =>
+    memoryOf(body, queue) > ingest.memoryAtOnce / messagesAtOnce;
+  const { large = [], others = [] } = Object.groupBy(records, (record) =>
+    isLarge(record) ? 'large' : 'others',
+  );
+  const marks = [
+    ...(await concurrently(messagesAtOnce, others, apply)),
+    ...(await concurrently(1, large, apply)),
+  ];
   return { failed, marks: marks.filter((mark) => mark !== undefined) };
 }
 
@@ -119,7 +140,8 @@ async function applyInTime(batch: BatchContext, record: EventsRecord): Promise<M
     progress.hasBegun = true;
     return await applyMessage(batch, record, progress);
   } catch (error) {
-    if (error instanceof OutOfTime && (await resendRemainder(batch.deps, batch.cluster, record, progress))) return undefined;
+    if (error instanceof OutOfTime && (await resendRemainder(batch.deps, batch.cluster, record, progress)))
+      return undefined;
     throw error;
   }
 }
@@ -133,8 +155,10 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   const { syncs } = deps.queues(cluster.id, cluster.queues);
   const { wakeUps, inputWakeUps } = effects;
   const enqueue = (of: readonly WakeUp[]): Promise<number> => addWork(deps, syncs, cluster.id, of);
-  const enqueueServices = async (): Promise<void> => deps.metrics.put('WakeUps', await enqueue(wakeUps), { cluster: cluster.id });
-  const enqueueOfSet = async (): Promise<unknown> => mayTakePartInSet(batch) && enqueue(await concernedByBatch(batch, inputWakeUps));
+  const enqueueServices = async (): Promise<void> =>
+    deps.metrics.put('WakeUps', await enqueue(wakeUps), { cluster: cluster.id });
+  const enqueueOfSet = async (): Promise<unknown> =>
+    mayTakePartInSet(batch) && enqueue(await concernedByBatch(batch, inputWakeUps));
   await concurrently(2, [enqueueServices, enqueueOfSet], (add) => add());
   if (failures.length > 0) throw failures[0];
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
@@ -142,11 +166,15 @@ async function notifyServices(batch: BatchContext): Promise<void> {
 }
 
 /** The record may predate the switch that lets the cluster into a set; objects of a set show it. */
-const mayTakePartInSet = ({ cluster, effects }: BatchContext): boolean => isMember(cluster) || effects.pending.some(({ kind }) => setKinds.has(kind));
+const mayTakePartInSet = ({ cluster, effects }: BatchContext): boolean =>
+  isMember(cluster) || effects.pending.some(({ kind }) => setKinds.has(kind));
 
 const setKinds: ReadonlySet<InputKind> = new Set(clustersetKinds);
 
-async function noteWrites({ store, effects }: BatchContext): Promise<NotedWrites & { readonly failures: readonly unknown[] }> {
+async function noteWrites({
+  store,
+  effects,
+}: BatchContext): Promise<NotedWrites & { readonly failures: readonly unknown[] }> {
   const unnoted = new Set<string>();
   const failures: unknown[] = [];
   const noting = <T>(namespace: string, write: Promise<T>): Promise<T | undefined> =>
@@ -155,9 +183,14 @@ async function noteWrites({ store, effects }: BatchContext): Promise<NotedWrites
       failures.push(error);
       return undefined;
     });
-  const withServices = new Set(effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace));
-  await concurrently(16, [...withServices], (namespace) => noting(namespace, raiseSelectorsVersion(store, namespace)));
+  const withServices = new Set(
+    effects.pending.filter((p) => p.kind === 'Service').map((p) => p.record.namespace),
+  );
+  await concurrently(16, [...withServices], (namespace) =>
+    noting(namespace, raiseSelectorsVersion(store, namespace)),
+  );
   if (effects.nodesWritten) await raiseNodesVersion(store.table, store.cluster);
-  const count = async (namespace: string) => [namespace, await noting(namespace, countPodWrite(store, namespace))] as const;
+  const count = async (namespace: string) =>
+    [namespace, await noting(namespace, countPodWrite(store, namespace))] as const;
   return { versions: new Map(await concurrently(16, [...effects.podsWritten], count)), unnoted, failures };
 }

@@ -1,4 +1,6 @@
-/** CloudFormation's create, update and delete of a cluster's resource, as changes of the cluster's records. */
+/**
+ * CloudFormation's create, update and delete of a cluster's resource, as changes of the cluster's records.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
@@ -6,7 +8,12 @@ import { namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { giveUpAccess, PurgeInProgress, type Registration, registerCluster } from '#shared/clusters/registration.ts';
+import {
+  giveUpAccess,
+  PurgeInProgress,
+  type Registration,
+  registerCluster,
+} from '#shared/clusters/registration.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { registrationProperty } from '#shared/contract/registration-property.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -16,8 +23,8 @@ const maxWaitMs = 70_000;
 const waitMs = 5000;
 
 /**
- * Resolves to the resource's physical id, which is the cluster's id. CloudFormation treats a changed id as a replacement and deletes the
- * former resource, which drains the former cluster.
+ * Resolves to the resource's physical id, which is the cluster's id. CloudFormation treats a changed id as a
+ * replacement and deletes the former resource, which drains the former cluster.
  */
 export async function applyRegistration(
   table: Table,
@@ -25,12 +32,19 @@ export async function applyRegistration(
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<string> {
   const audit = (id: string, what: string, change: Pick<AuditRecord, 'mode'> = {}): Promise<void> =>
-    recordAudit(table, id, { at: new Date().toISOString(), who: `CloudFormation, ${event.StackId}`, what, ...change });
+    recordAudit(table, id, {
+      at: new Date().toISOString(),
+      who: `CloudFormation, ${event.StackId}`,
+      what,
+      ...change,
+    });
   if (event.RequestType === 'Delete') {
     const id = event.PhysicalResourceId;
     const mode = (await readCluster(table, id))?.mode ?? 'shadow';
     if (await drainCluster(table, id, Date.now()))
-      await audit(id, 'taken out: draining, its endpoints stay as they are', { mode: { from: mode, to: 'draining' } });
+      await audit(id, 'taken out: draining, its endpoints stay as they are', {
+        mode: { from: mode, to: 'draining' },
+      });
     await giveUpAccess(table, id);
     return id;
   }
@@ -50,7 +64,11 @@ function setSwitches(cluster: ClusterRecord | undefined): string {
   return `imports ${imports}, exports ${namespacesText(exports)}`;
 }
 
-async function registerWhenCleared(table: Table, registration: Registration, wait: (ms: number) => Promise<unknown>): Promise<Mode | undefined> {
+async function registerWhenCleared(
+  table: Table,
+  registration: Registration,
+  wait: (ms: number) => Promise<unknown>,
+): Promise<Mode | undefined> {
   for (let waited = 0; ; waited += waitMs) {
     try {
       return await registerCluster(table, registration, Date.now());

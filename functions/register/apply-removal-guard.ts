@@ -1,6 +1,6 @@
 /**
- * The first resource that goes with a cluster's stack. CloudFormation deletes nothing else of the stack if its deletion fails, so the cluster keeps its
- * queues and consumers.
+ * The first resource that goes with a cluster's stack. CloudFormation deletes nothing else of the stack if
+ * its deletion fails, so the cluster keeps its queues and consumers.
  */
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { isDeregistered } from '#shared/clusters/mode.ts';
@@ -9,8 +9,12 @@ import { removalGuard } from '#shared/contract/registration-property.ts';
 import type { Table } from '#shared/store/table.ts';
 
 /** Resolves to the resource's physical id, which is the cluster's id. */
-export async function applyRemovalGuard(table: Table, event: CloudFormationCustomResourceEvent): Promise<string> {
-  const id = event.RequestType === 'Delete' ? undefined : String(event.ResourceProperties[removalGuard.property]);
+export async function applyRemovalGuard(
+  table: Table,
+  event: CloudFormationCustomResourceEvent,
+): Promise<string> {
+  const id =
+    event.RequestType === 'Delete' ? undefined : String(event.ResourceProperties[removalGuard.property]);
   const guarded = event.RequestType === 'Create' ? undefined : event.PhysicalResourceId;
   if (guarded === undefined || guarded === id) return id as string;
   const cluster = await readCluster(table, guarded);
@@ -18,7 +22,10 @@ export async function applyRemovalGuard(table: Table, event: CloudFormationCusto
   return id ?? guarded;
 }
 
-/** Throws if slices that the hub made by opt-in would stay, and nobody would delete them or let them follow their pods. */
+/**
+ * Throws if slices that the hub made by opt-in would stay, and nobody would delete them or let them follow
+ * their pods.
+ */
 function refuseToAbandon({ id, relay, abandonsOptIn }: ClusterRecord): void {
   const { sliced = 0 } = relay.annotated ?? {};
   if (sliced === 0 || abandonsOptIn) return;

@@ -1,4 +1,7 @@
-/** Reads the relay's connection to its API server, and its token, from files that the kubelet or a local run replaces. */
+/**
+ * Reads the relay's connection to its API server, and its token, from files that the kubelet or a local run
+ * replaces.
+ */
 import { type Connection, cachedFile, type TokenSource } from '#shared/cluster-api/connection.ts';
 import type { ApiSettings } from './relay-settings.ts';
 
@@ -18,7 +21,11 @@ export function fileCredentials(api: ApiSettings, now: () => number): Credential
     return { connection: () => file(false), token: async (refresh) => (await file(refresh)).token };
   }
   const { url, caFile, tokenFile } = api;
-  const ca = caFile === undefined ? undefined : cachedFile(caFile, now, maxAgeMs, (text) => ({ server: url, ca: text }));
-  const token = tokenFile === undefined ? undefined : cachedFile(tokenFile, now, maxAgeMs, (text) => text.trim());
+  const ca =
+    caFile === undefined
+      ? undefined
+      : cachedFile(caFile, now, maxAgeMs, (text) => ({ server: url, ca: text }));
+  const token =
+    tokenFile === undefined ? undefined : cachedFile(tokenFile, now, maxAgeMs, (text) => text.trim());
   return { connection: () => (ca ? ca(false) : Promise.resolve({ server: url })), ...(token && { token }) };
 }

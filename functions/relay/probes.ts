@@ -7,17 +7,26 @@ import type { Meter } from './runtime/meter.ts';
 const stuckAfterMs = 600_000;
 
 /**
- * Every pod of a cluster may reach the port. A kubelet and a Prometheus need a few connections with short requests, and no longer for one than the
- * kubelet waits (manifest.ts).
+ * Every pod of a cluster may reach the port. A kubelet and a Prometheus need a few connections with short
+ * requests, and no longer for one than the kubelet waits (manifest.ts).
  */
-const bounds = { maxHeaderSize: 4_096, headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
+const bounds = {
+  maxHeaderSize: 4_096,
+  headersTimeout: 5_000,
+  requestTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+};
 const maxConnections = 256;
 
 /**
- * /metrics, /healthz, /readyz. Healthy means that the process itself works: it answers, and no reflector has hung for ten minutes.
- * A restart of the relay would not help against an unreachable API server or queue.
+ * /metrics, /healthz, /readyz. Healthy means that the process itself works: it answers, and no reflector has
+ * hung for ten minutes. A restart of the relay would not help against an unreachable API server or queue.
  */
-export function probeServer(relay: Pick<Relay, 'isReady' | 'stuck' | 'gauges'>, meter: Meter, clock: Clock): Server {
+export function probeServer(
+  relay: Pick<Relay, 'isReady' | 'stuck' | 'gauges'>,
+  meter: Meter,
+  clock: Clock,
+): Server {
   const answer = (path: string): readonly [status: number, body: string] => {
     switch (path) {
       case '/metrics':
@@ -39,7 +48,10 @@ export function probeServer(relay: Pick<Relay, 'isReady' | 'stuck' | 'gauges'>, 
   return server.on('connection', closingTheOldest());
 }
 
-/** Node's own `maxConnections` would refuse the newest connection, which may be the kubelet's: who holds all others would have the pod restarted. */
+/**
+ * Node's own `maxConnections` would refuse the newest connection, which may be the kubelet's: who holds all
+ * others would have the pod restarted.
+ */
 function closingTheOldest(): (socket: Socket) => void {
   const open = new Set<Socket>();
   return (socket) => {

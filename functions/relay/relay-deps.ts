@@ -1,4 +1,6 @@
-/** Dependencies of the relay: ports, clock, ids, options. Its entry (relay.main.ts) or a test provides them. */
+/**
+ * Dependencies of the relay: ports, clock, ids, options. Its entry (relay.main.ts) or a test provides them.
+ */
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Election } from './election/election.ts';
 import type { Outputs } from './projection/entries.ts';

@@ -14,9 +14,15 @@ import { Mutex } from './runtime/mutex.ts';
 import type { Identity } from './source/identify.ts';
 import { IdentityCheck } from './source/identity-check.ts';
 
-/** Delay after a failed heartbeat, ms. The next heartbeat shows whether the queue is reachable, and whether a standby is to take over. */
+/**
+ * Delay after a failed heartbeat, ms. The next heartbeat shows whether the queue is reachable, and whether a
+ * standby is to take over.
+ */
 const beatAgainMs = 1_000;
-/** Delay of the second heartbeat, ms. A silent source of imports counts again with it (docs/clusterset.md), so it comes sooner than later heartbeats. */
+/**
+ * Delay of the second heartbeat, ms. A silent source of imports counts again with it (docs/clusterset.md), so
+ * it comes sooner than later heartbeats.
+ */
 const returnMs = 15_000;
 
 export interface SessionDeps extends RelayDeps {
@@ -35,30 +41,54 @@ export class Session {
   readonly #sentIndex: SentIndex;
   readonly #deps: SessionDeps;
 
-  constructor(deps: SessionDeps, options: Required<RelayOptions>, { uid, firstListVersion }: Identity, historyRewoundAtMs?: number) {
+  constructor(
+    deps: SessionDeps,
+    options: Required<RelayOptions>,
+    { uid, firstListVersion }: Identity,
+    historyRewoundAtMs?: number,
+  ) {
     this.#deps = deps;
     const since = historyRewoundAtMs !== undefined && { historyRewoundAtMs };
-    const header = { v: messageVersion, cluster: options.cluster, session: deps.newId(), uid, firstListVersion, ...since };
+    const header = {
+      v: messageVersion,
+      cluster: options.cluster,
+      session: deps.newId(),
+      uid,
+      firstListVersion,
+      ...since,
+    };
     this.outbox = new Outbox(deps, header);
     const { outputs, resyncMs, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
     this.#sentIndex = sentIndex;
-    const reflectorDeps = { ...deps, outbox: this.outbox, sentIndex, listMutex: new Mutex(), identityCheck: new IdentityCheck(deps.source, uid) };
+    const reflectorDeps = {
+      ...deps,
+      outbox: this.outbox,
+      sentIndex,
+      listMutex: new Mutex(),
+      identityCheck: new IdentityCheck(deps.source, uid),
+    };
     // Shadow mode compares whole outputs: they are listed as often as the inputs.
-    const outputsResyncMs = outputs === 'full' ? resyncMs : Math.max(resyncMs, deps.limits.relay.outputsResyncMs);
+    const outputsResyncMs =
+      outputs === 'full' ? resyncMs : Math.max(resyncMs, deps.limits.relay.outputsResyncMs);
     this.reflectors = kinds.map((kind) => {
       const ofKind = isInput(kind) ? resyncMs : outputsResyncMs;
       return new Reflector(kind, reflectorDeps, { firstListVersion, resyncMs: ofKind });
     });
     const optional = clusterset ? clustersetKinds : [];
-    this.#optional = optional.map((kind) => new OptionalReflector(kind, reflectorDeps, { firstListVersion, resyncMs }));
+    this.#optional = optional.map(
+      (kind) => new OptionalReflector(kind, reflectorDeps, { firstListVersion, resyncMs }),
+    );
   }
 
   /** Runs until the signal is aborted or the cluster turns out to be another one. */
   async run(signal: AbortSignal): Promise<void> {
     const { uid, firstListVersion, session } = this.outbox.header;
     this.#deps.log.info('session begun', { session, uid, firstListVersion });
-    await Promise.all([...[...this.reflectors, ...this.#optional].map((r) => r.run(signal)), this.#beat(signal)]);
+    await Promise.all([
+      ...[...this.reflectors, ...this.#optional].map((r) => r.run(signal)),
+      this.#beat(signal),
+    ]);
   }
 
   /** The optional kinds, and whether the cluster serves them. */
@@ -83,7 +113,11 @@ export class Session {
     for (let isFirst = true; ; ) {
       if (maySend?.() === false) throw new NotLeading('another relay leads');
       signal.throwIfAborted();
-      const readUpTo = Object.fromEntries([...this.reflectors, ...this.#optional].flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])));
+      const readUpTo = Object.fromEntries(
+        [...this.reflectors, ...this.#optional].flatMap((r) =>
+          r.high === undefined ? [] : [[r.kind, r.high]],
+        ),
+      );
       const { annotated } = this.#sentIndex;
       const message: HeartbeatMessage = {
         ...header,

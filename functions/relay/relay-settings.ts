@@ -9,7 +9,10 @@ export interface RelaySettings {
   readonly outputs: Outputs;
   readonly resyncMs: number;
   readonly port: number;
-  /** Address to listen on. Undefined: every address of the pod, which the kubelet probes by one of them. A local run listens on the loopback interface. */
+  /**
+   * Address to listen on. Undefined: every address of the pod, which the kubelet probes by one of them. A
+   * local run listens on the loopback interface.
+   */
   readonly host: string | undefined;
   readonly clusterset: boolean;
   /** Undefined: a single relay, which always leads. */
@@ -17,7 +20,10 @@ export interface RelaySettings {
   readonly api: ApiSettings;
 }
 
-/** Connection to the cluster: one file with all of it (local runs), or an address and the files of a service account. */
+/**
+ * Connection to the cluster: one file with all of it (local runs), or an address and the files of a service
+ * account.
+ */
 export type ApiSettings =
   | { readonly connectionFile: string }
   | { readonly url: string; readonly caFile: string | undefined; readonly tokenFile: string | undefined };
@@ -36,11 +42,13 @@ export function readSettings(env: Env): RelaySettings {
   };
   const number = (name: string, otherwise: number, min: number, max: number): number => {
     const value = Number(env[name] || otherwise);
-    if (!(value >= min && value <= max)) wrong.push(`${name} is ${JSON.stringify(env[name])}: a number from ${min} to ${max} is needed`);
+    if (!(value >= min && value <= max))
+      wrong.push(`${name} is ${JSON.stringify(env[name])}: a number from ${min} to ${max} is needed`);
     return value;
   };
   const outputs = env[relayEnv.outputs] || 'metadata';
-  if (outputs !== 'metadata' && outputs !== 'full') wrong.push(`${relayEnv.outputs} is ${JSON.stringify(outputs)}: metadata or full is needed`);
+  if (outputs !== 'metadata' && outputs !== 'full')
+    wrong.push(`${relayEnv.outputs} is ${JSON.stringify(outputs)}: metadata or full is needed`);
 
   const settings: RelaySettings = {
     cluster: required(relayEnv.clusterId),
@@ -61,7 +69,8 @@ export function readSettings(env: Env): RelaySettings {
 function leaseName(text: string | undefined, wrong: string[]): LeaseName | undefined {
   if (!text) return undefined;
   const [namespace = '', name = '', ...more] = text.split('/');
-  if (namespace === '' || name === '' || more.length > 0) wrong.push(`${relayEnv.lease} is ${JSON.stringify(text)}: namespace/name is needed`);
+  if (namespace === '' || name === '' || more.length > 0)
+    wrong.push(`${relayEnv.lease} is ${JSON.stringify(text)}: namespace/name is needed`);
   return { namespace, name };
 }
 
@@ -71,7 +80,10 @@ function apiSettings(env: Env, wrong: string[]): ApiSettings {
   const url = env[relayEnv.apiUrl];
   if (url) return { url, caFile: env[relayEnv.apiCaFile], tokenFile: env[relayEnv.apiTokenFile] };
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
-  if (!host) wrong.push(`${relayEnv.apiUrl} is not set, and neither are ${relayEnv.connectionFile} or KUBERNETES_SERVICE_HOST, which every pod has`);
+  if (!host)
+    wrong.push(
+      `${relayEnv.apiUrl} is not set, and neither are ${relayEnv.connectionFile} or KUBERNETES_SERVICE_HOST, which every pod has`,
+    );
   return {
     url: `https://${host?.includes(':') ? `[${host}]` : host}:${port}`,
     caFile: env[relayEnv.apiCaFile] || `${serviceAccount}/ca.crt`,

@@ -24,9 +24,18 @@ const log = jsonLog((line) => process.stdout.write(`${line}\n`), Date.now);
 try {
   const settings = readSettings(process.env);
   const { connection, token } = fileCredentials(settings.api, Date.now);
-  const transport = mcsVersions(httpTransport(connection, { ...(token && { token }), userAgent: 'fleet-endpoints-relay' }));
+  const transport = mcsVersions(
+    httpTransport(connection, { ...(token && { token }), userAgent: 'fleet-endpoints-relay' }),
+  );
   // Without time-outs a call to a queue that has vanished would block its kind for ever.
-  const sqs = forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...sqsEndpoint, maxAttempts: 2, requestHandler: timeouts(10_000, 3_000) }));
+  const sqs = forFrequentCalls(
+    new SQSClient({
+      ...frequentCallConfig,
+      ...sqsEndpoint,
+      maxAttempts: 2,
+      requestHandler: timeouts(10_000, 3_000),
+    }),
+  );
   const meter = new Meter();
   const clusterLog = log.with({ cluster: settings.cluster });
   const runtime = { clock: systemClock, log: clusterLog, meter, limits: defaultLimits };
@@ -48,10 +57,13 @@ try {
   );
 
   const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => stop.abort(new Error(signal)));
   const probes = probeServer(relay, meter, systemClock);
   const { port, host } = settings;
-  await new Promise<void>((resolve, reject) => probes.once('error', reject).listen({ port, ...(host && { host }) }, resolve));
+  await new Promise<void>((resolve, reject) =>
+    probes.once('error', reject).listen({ port, ...(host && { host }) }, resolve),
+  );
   log.info('relay started', { cluster: settings.cluster, address: probes.address() });
   await relay.run(stop.signal);
   log.info('relay stopped', { cluster: settings.cluster });

@@ -14,10 +14,12 @@ import { identify, waitUntilReadable } from './source/identify.ts';
 const giveBackMs = 2_000;
 
 /**
- * Sends the state of one cluster to the hub: first lists of every kind, then every change. One view of the cluster is a session; when the cluster turns out
- * to be another one (restored, or a new cluster behind the same address), the next session begins.
+ * Sends the state of one cluster to the hub: first lists of every kind, then every change. One view of the
+ * cluster is a session; when the cluster turns out to be another one (restored, or a new cluster behind the
+ * same address), the next session begins.
  *
- * With an election each term of this relay as leader begins with a session. A standby reads nothing but the Lease (docs/decisions/0013).
+ * With an election each term of this relay as leader begins with a session. A standby reads nothing but the
+ * Lease (docs/decisions/0013).
  */
 export class Relay {
   readonly #deps: RelayDeps;
@@ -30,7 +32,10 @@ export class Relay {
   /** By kind, of the cluster with this uid (reflector-deps.ts). */
   readonly #answered = new Map<Kind, string>();
   #uid: string | undefined;
-  /** Set when this relay notices a restored cluster, until the queue has accepted the first lists of a later session. */
+  /**
+   * Set when this relay notices a restored cluster, until the queue has accepted the first lists of a later
+   * session.
+   */
   #historyRewoundAtMs: number | undefined;
 
   constructor(deps: RelayDeps, options: RelayOptions) {
@@ -41,7 +46,10 @@ export class Relay {
     if (!deps.election) this.#term = new AbortController();
   }
 
-  /** Resolves when the signal has been aborted and the outbox is drained or dropped. Rejects with UnorderedVersions. */
+  /**
+   * Resolves when the signal has been aborted and the outbox is drained or dropped. Rejects with
+   * UnorderedVersions.
+   */
   async run(stop: AbortSignal): Promise<void> {
     const { election } = this.#deps;
     const ended = new AbortController();
@@ -63,7 +71,9 @@ export class Relay {
   /** In the leader: has the queue accepted all first lists? In a standby: has it read the Lease? */
   get isReady(): boolean {
     const { election } = this.#deps;
-    return this.#term ? (this.#session?.reflectors.every((r) => r.isListed) ?? false) : election?.hasObserved === true;
+    return this.#term
+      ? (this.#session?.reflectors.every((r) => r.isListed) ?? false)
+      : election?.hasObserved === true;
   }
 
   /** Does this relay send, or is it a standby? */
@@ -71,7 +81,10 @@ export class Relay {
     return this.#term !== undefined;
   }
 
-  /** Reflectors without activity for that long. An unreachable API server or queue makes no reflector stuck: it retries. */
+  /**
+   * Reflectors without activity for that long. An unreachable API server or queue makes no reflector stuck:
+   * it retries.
+   */
   stuck(forMs: number): Kind[] {
     const now = this.#deps.clock.now();
     return (this.#session?.reflectors ?? []).filter((r) => r.idleMs(now) > forMs).map((r) => r.kind);
@@ -84,7 +97,10 @@ export class Relay {
       { name: 'relay_waiting_objects', values: [['', waiting]] },
       { name: 'relay_ready', values: [['', this.isReady ? 1 : 0]] },
       { name: 'relay_leading', values: [['', this.isLeading ? 1 : 0]] },
-      { name: 'relay_kind_served', values: served.map(([kind, isServed]) => [`{kind="${kind}"}`, isServed ? 1 : 0] as const) },
+      {
+        name: 'relay_kind_served',
+        values: served.map(([kind, isServed]) => [`{kind="${kind}"}`, isServed ? 1 : 0] as const),
+      },
     ];
   }
 
@@ -98,11 +114,15 @@ export class Relay {
         if (stop.aborted) return;
         if (e instanceof NotLeading) continue;
         if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
-        log.warn(`${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`, { reason: e.message });
+        log.warn(
+          `${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`,
+          { reason: e.message },
+        );
         if (e instanceof ClusterReplaced) {
           if (e.wentBack) this.#historyRewoundAtMs = Math.round(clock.now());
           this.#answered.clear();
-          // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins the next term.
+          // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins
+          // the next term.
           if (election) this.#endTerm();
         }
         await sleep(clock, 1000, stop).catch(() => {});
@@ -119,12 +139,18 @@ export class Relay {
     this.#uid = identity.uid;
     const ended = new AbortController();
     const maySend = election && (() => this.#isIn(term, election));
-    const session = new Session({ ...this.#deps, maySend, answered: this.#answered }, this.#options, identity, this.#historyRewoundAtMs);
+    const session = new Session(
+      { ...this.#deps, maySend, answered: this.#answered },
+      this.#options,
+      identity,
+      this.#historyRewoundAtMs,
+    );
     this.#session = session;
     meter.count('relay_sessions_total');
     const work = session.run(AbortSignal.any([over, ended.signal]));
     const reopened = new Promise<never>((_, reject) => {
-      this.#acceptance.onReopened = () => reject(new QueueReplaced('it refused this relay, or was not there, and now accepts again'));
+      this.#acceptance.onReopened = () =>
+        reject(new QueueReplaced('it refused this relay, or was not there, and now accepts again'));
     });
     try {
       await Promise.race([work, reopened]);
@@ -134,13 +160,18 @@ export class Relay {
       if (term.signal.aborted) session.outbox.close();
       const drained = this.#within(this.#options.drainMs, (late) => session.outbox.waitUntilDrained(late));
       await this.#within(this.#options.drainMs, () => Promise.allSettled([work]));
-      if (stop.aborted && !(await drained)) log.warn('relay stopped with unsent objects: the next leader lists', { waiting: session.outbox.waiting });
+      if (stop.aborted && !(await drained))
+        log.warn('relay stopped with unsent objects: the next leader lists', {
+          waiting: session.outbox.waiting,
+        });
       this.#session = undefined;
       session.outbox.close();
     }
   }
 
-  /** Does this relay still lead in that term? A process that was paused past its lease must not send any more. */
+  /**
+   * Does this relay still lead in that term? A process that was paused past its lease must not send any more.
+   */
   #isIn(term: AbortController, election: Election): boolean {
     if (!election.isLeading) this.#endTerm();
     return !term.signal.aborted;
@@ -168,7 +199,9 @@ export class Relay {
   /** False on a timeout: a queue that does not answer must not keep the process from ending. */
   async #within(ms: number, task: (late: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const late = new AbortController();
-    const ended = new Promise<boolean>((resolve) => late.signal.addEventListener('abort', () => resolve(false), { once: true }));
+    const ended = new Promise<boolean>((resolve) =>
+      late.signal.addEventListener('abort', () => resolve(false), { once: true }),
+    );
     const cancel = this.#deps.clock.after(ms, () => late.abort(new Error('too late')));
     const done = task(late.signal).then(
       () => true,

@@ -1,6 +1,7 @@
 /**
- * Checks the hub's rights in clusters that it does not write to yet, for the controllers, for Services that opt in, or for imports. The calls use the
- * functions' own role, which an operator who switches the mode cannot assume everywhere.
+ * Checks the hub's rights in clusters that it does not write to yet, for the controllers, for Services that
+ * opt in, or for imports. The calls use the functions' own role, which an operator who switches the mode
+ * cannot assume everywhere.
  */
 import { type MissingRights, missingRights } from '#shared/cluster-api/permissions.ts';
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
@@ -12,21 +13,28 @@ import type { SweepDeps } from './sweep-deps.ts';
 /** Returns the clusters to check, the oldest answer first. A run has time for some of a large fleet. */
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
   const { rightsEveryMs } = deps.limits.sweep;
-  const isCandidate = (cluster: ClusterRecord): boolean => !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || mayImport(cluster);
+  const isCandidate = (cluster: ClusterRecord): boolean =>
+    !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || mayImport(cluster);
   const candidates = clusters.filter((cluster) => cluster.api && isCandidate(cluster));
-  const due = candidates.filter(({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs);
+  const due = candidates.filter(
+    ({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs,
+  );
   return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0));
 }
 
 /** Active importers are left out: their runs report missing rights. */
-const mayImport = (cluster: ClusterRecord): boolean => isMember(cluster) && cluster.clusterset.imports !== 'active';
+const mayImport = (cluster: ClusterRecord): boolean =>
+  isMember(cluster) && cluster.clusterset.imports !== 'active';
 
 export async function checkPermissions(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const atMs = deps.now();
   await recordRights(deps.table, cluster, { atMs, ...(await askCluster(deps, cluster)) });
 }
 
-async function askCluster(deps: SweepDeps, cluster: ClusterRecord): Promise<MissingRights & { readonly error?: string }> {
+async function askCluster(
+  deps: SweepDeps,
+  cluster: ClusterRecord,
+): Promise<MissingRights & { readonly error?: string }> {
   try {
     return await missingRights(await deps.cluster(cluster), { imports: mayImport(cluster) });
   } catch (error) {

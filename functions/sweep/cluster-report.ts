@@ -14,10 +14,16 @@ import type { SweepDeps } from './sweep-deps.ts';
 export async function reportCluster(deps: SweepDeps, record: ClusterRecord): Promise<readonly WakeUp[]> {
   const cluster = record.id;
   try {
-    deps.metrics.put('ShadowDifferences', isShadow(record) ? await countDifferences(deps.table, cluster) : 0, { cluster });
+    deps.metrics.put(
+      'ShadowDifferences',
+      isShadow(record) ? await countDifferences(deps.table, cluster) : 0,
+      { cluster },
+    );
     const { overdue, oldestSeconds } = await findOverdue(deps, record);
     // A cluster that does not answer is behind by definition, and has an alarm of its own.
-    deps.metrics.put('OldestDirtyAge', blockedBy(record) || !hasSynced(record) ? 0 : oldestSeconds, { cluster });
+    deps.metrics.put('OldestDirtyAge', blockedBy(record) || !hasSynced(record) ? 0 : oldestSeconds, {
+      cluster,
+    });
     return overdue;
   } finally {
     publishStates(deps, record);

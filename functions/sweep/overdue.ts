@@ -9,7 +9,10 @@ import { dueMs, isClean, isLeased } from '#shared/workqueue/rules/item.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
-/** The overdue services, and for how long the oldest unfinished work has been due. A pod's change is due when its batch period is over. */
+/**
+ * The overdue services, and for how long the oldest unfinished work has been due. A pod's change is due when
+ * its batch period is over.
+ */
 export async function findOverdue(
   deps: SweepDeps,
   cluster: ClusterRecord,
@@ -22,20 +25,35 @@ export async function findOverdue(
     const key = parseWorkKey(pk);
     return { key, dirtyAt, work: await readWork(deps.table, key) };
   });
-  if (failures.length > 0) deps.log.warn('work items cannot be read', { cluster: cluster.id, items: failures.length, error: String(failures[0]) });
+  if (failures.length > 0)
+    deps.log.warn('work items cannot be read', {
+      cluster: cluster.id,
+      items: failures.length,
+      error: String(failures[0]),
+    });
   const overdue: WakeUp[] = [];
   let oldestMs = 0;
   for (const { key, dirtyAt, work } of works) {
     if (isClean(work)) continue;
     const dueAtMs = dueMs(work, dirtyAt, batchMs);
     oldestMs = Math.max(oldestMs, nowMs - dueAtMs);
-    if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs)) overdue.push(wakeNow(key.namespace, key.name, key.kind));
+    if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs))
+      overdue.push(wakeNow(key.namespace, key.name, key.kind));
   }
   return { overdue, oldestSeconds: Math.max(0, oldestMs) / 1000 };
 }
 
-export async function wakeOverdue(deps: SweepDeps, cluster: ClusterRecord, overdue: readonly WakeUp[]): Promise<void> {
-  const { refused, failure } = await addEach(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, overdue);
+export async function wakeOverdue(
+  deps: SweepDeps,
+  cluster: ClusterRecord,
+  overdue: readonly WakeUp[],
+): Promise<void> {
+  const { refused, failure } = await addEach(
+    deps,
+    deps.queues(cluster.id, cluster.queues).syncs,
+    cluster.id,
+    overdue,
+  );
   const services = overdue.length - refused.length;
   deps.metrics.put('SweepResends', services, { cluster: cluster.id });
   if (services > 0) deps.log.warn('overdue work enqueued again', { cluster: cluster.id, services });

@@ -1,4 +1,7 @@
-/** Purges the records of a deregistered cluster once it has drained. The endpoints in the cluster stay as they are. */
+/**
+ * Purges the records of a deregistered cluster once it has drained. The endpoints in the cluster stay as they
+ * are.
+ */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
@@ -9,7 +12,10 @@ import { clusterOfKey } from '#shared/store/keys.ts';
 import { leaveSet } from './clusterset/leave-set.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
-/** One minute's share of the purge: a page is a megabyte of the whole table and costs some 130 read units, which the registered clusters must not feel. */
+/**
+ * One minute's share of the purge: a page is a megabyte of the whole table and costs some 130 read units,
+ * which the registered clusters must not feel.
+ */
 export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const { table, log } = deps;
   const startedAtMs = deps.now();

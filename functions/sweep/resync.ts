@@ -1,7 +1,8 @@
 /**
- * Resync: every service is synced twice a day against outputs read from the cluster, as upstream's informers resync once in 12 to 24 hours (G-10). It is
- * the safety net under all other mechanisms, for instance for a message that was lost for good. A round walks the services in key order, at a pace that
- * takes most of its period. Its position is kept in the table, so that a run reads only its share of the index of namespaces.
+ * Resync: every service is synced twice a day against outputs read from the cluster, as upstream's informers
+ * resync once in 12 to 24 hours (G-10). It is the safety net under all other mechanisms, for instance for a
+ * message that was lost for good. A round walks the services in key order, at a pace that takes most of its
+ * period. Its position is kept in the table, so that a run reads only its share of the index of namespaces.
  */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -13,7 +14,10 @@ import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
-/** `passed` counts services and pages of the index; `total` is `passed` of the former round, 0 before the first one. */
+/**
+ * `passed` counts services and pages of the index; `total` is `passed` of the former round, 0 before the
+ * first one.
+ */
 interface Round {
   /** When the round begins, ms since the epoch. */
   readonly sinceMs: number;
@@ -23,7 +27,10 @@ interface Round {
   readonly place?: WalkPosition | undefined;
 }
 
-/** A round is paced to take this share of its period, so that it ends in time although the cluster may have grown since the last one. */
+/**
+ * A round is paced to take this share of its period, so that it ends in time although the cluster may have
+ * grown since the last one.
+ */
 const paceShare = 0.9;
 
 const minuteMs = 60_000;
@@ -34,16 +41,24 @@ export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<v
   const periodMs = resyncMinutes * minuteMs;
   const save = (next: Round): Promise<unknown> => deps.table.put({ ...key, walk: JSON.stringify(next) });
   const stored = (await deps.table.get(key))?.['walk'];
-  // A new cluster's services have just been synced. Many clusters of a fleet have the same size: the ids spread the beginnings of their rounds.
-  if (typeof stored !== 'string') return void (await save({ sinceMs: deps.now() + bucketOf(cluster.id, periodMs), passed: 0, total: 0 }));
+  // A new cluster's services have just been synced. Many clusters of a fleet have the same size: the ids
+  // spread the beginnings of their rounds.
+  if (typeof stored !== 'string')
+    return void (await save({ sinceMs: deps.now() + bucketOf(cluster.id, periodMs), passed: 0, total: 0 }));
   const round = JSON.parse(stored) as Round;
   const due = dueNow(deps, round);
   if (due <= 0) return;
   const step = { services: due, entries: Math.min(maxResync, due * entriesPerPage) };
   const walked = await walkServices({ table: deps.table, cluster: cluster.id }, round.place, step);
-  const wakeUps = walked.services.filter((s) => s.isAlive).map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet = walked.place || !isMember(cluster) ? [] : await memberWakeUps(deps.table, cluster, { isResync: true });
-  const { failure } = await addEach(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, [...wakeUps, ...ofSet]);
+  const wakeUps = walked.services
+    .filter((s) => s.isAlive)
+    .map(({ namespace, name }) => wakeNow(namespace, name));
+  const ofSet =
+    walked.place || !isMember(cluster) ? [] : await memberWakeUps(deps.table, cluster, { isResync: true });
+  const { failure } = await addEach(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, [
+    ...wakeUps,
+    ...ofSet,
+  ]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   const next = { sinceMs: Math.max(deps.now(), round.sinceMs + periodMs), passed: 0, total: passed };
   await save(walked.place ? { ...round, passed, place: walked.place } : next);

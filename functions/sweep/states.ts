@@ -1,4 +1,7 @@
-/** Publishes a cluster's state each minute: for the cluster's own alarms, and as a share of the fleet for the alarms that page. */
+/**
+ * Publishes a cluster's state each minute: for the cluster's own alarms, and as a share of the fleet for the
+ * alarms that page.
+ */
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { isShadow, writesAnything } from '#shared/clusters/mode.ts';
@@ -9,8 +12,9 @@ import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 /**
- * Paused clusters are under maintenance and publish no state. Shadow clusters without any heartbeat are not set up yet and publish none either. Each state
- * is also published as 1 or 0, so that the average over the fleet is the share of its clusters in that state.
+ * Paused clusters are under maintenance and publish no state. Shadow clusters without any heartbeat are not
+ * set up yet and publish none either. Each state is also published as 1 or 0, so that the average over the
+ * fleet is the share of its clusters in that state.
  */
 export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, cluster: ClusterRecord): void {
   const dimensions = { cluster: cluster.id };

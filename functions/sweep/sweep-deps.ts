@@ -6,11 +6,16 @@ import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import type { StageDeps } from '#shared/workqueue/deps.ts';
 
 export interface SweepDeps extends StageDeps {
-  /** Its calls time out within seconds: one cluster that does not answer must not take the time of the others. */
+  /**
+   * Its calls time out within seconds: one cluster that does not answer must not take the time of the others.
+   */
   readonly cluster: (cluster: ClusterRecord) => Promise<ClusterApi>;
   /** Returns the credentials of a cluster with a secret, from a cache of minutes; absent in a local run. */
   readonly credentials?: (cluster: ClusterRecord) => Promise<Partial<Connection>>;
-  /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
+  /**
+   * Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its
+   * own.
+   */
   readonly reaches?: (cluster: ClusterRecord) => boolean;
   /** Writes the metrics that were put so far. */
   readonly flush: () => void;
@@ -22,4 +27,5 @@ export interface SweepDeps extends StageDeps {
 }
 
 /** From this time on a run begins no further step. */
-export const endAtMs = (deps: SweepDeps): number => (deps.deadlineMs ?? Number.POSITIVE_INFINITY) - deps.limits.sweep.reserveMs;
+export const endAtMs = (deps: SweepDeps): number =>
+  (deps.deadlineMs ?? Number.POSITIVE_INFINITY) - deps.limits.sweep.reserveMs;

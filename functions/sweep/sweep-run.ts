@@ -18,7 +18,8 @@ export class SweepRun {
     } catch (error) {
       const { log } = this.deps;
       // A cluster that does not answer has alarms of its own.
-      if (error instanceof ClusterApiError) log.warn('cluster does not answer sweep', { cluster, step, error: error.message });
+      if (error instanceof ClusterApiError)
+        log.warn('cluster does not answer sweep', { cluster, step, error: error.message });
       else {
         log.error('sweep failed', { cluster, step, error: String(error) });
         this.failed.push(`${step} of ${cluster}`);
@@ -27,7 +28,10 @@ export class SweepRun {
     }
   }
 
-  /** Runs the step for each cluster, a few at a time, for `ms` at most. Resolves to the number of clusters it had no time for. */
+  /**
+   * Runs the step for each cluster, a few at a time, for `ms` at most. Resolves to the number of clusters it
+   * had no time for.
+   */
   async each<C extends { readonly id: string }>(
     step: string,
     clusters: readonly C[],
@@ -48,8 +52,9 @@ export class SweepRun {
 const goldenRatio = 0.618033988749895;
 
 /**
- * Rotates the list by another amount each minute, so that a run without time for all clusters skips other clusters than the run before. Multiples of the
- * golden ratio spread the starting points evenly, however few clusters a run reaches.
+ * Rotates the list by another amount each minute, so that a run without time for all clusters skips other
+ * clusters than the run before. Multiples of the golden ratio spread the starting points evenly, however few
+ * clusters a run reaches.
  */
 export function rotated<T>(list: readonly T[], nowMs: number): readonly T[] {
   const minute = Math.floor(nowMs / 60_000);

@@ -13,7 +13,11 @@ import { sweep } from './sweep.ts';
 
 const dynamodb = new DynamoDBClient(awsClientConfig);
 const hub = hubFunction('sweep', dynamodb, new SQSClient({ ...awsClientConfig, ...sqsEndpoint }));
-const clients = { dynamodb, sts: new STSClient(credentialsClientConfig), secrets: new SecretsManagerClient(credentialsClientConfig) };
+const clients = {
+  dynamodb,
+  sts: new STSClient(credentialsClientConfig),
+  secrets: new SecretsManagerClient(credentialsClientConfig),
+};
 const { metrics } = hub.deps;
 const deps = {
   ...hub.deps,
@@ -25,7 +29,8 @@ const deps = {
 
 type Invocation = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
 
-export const handler = (_event: unknown, context: Invocation): Promise<void> => hub.invocation.run(context, () => handle(context));
+export const handler = (_event: unknown, context: Invocation): Promise<void> =>
+  hub.invocation.run(context, () => handle(context));
 
 async function handle(context: Invocation): Promise<void> {
   try {

@@ -1,9 +1,11 @@
 /**
- * Sweep does the periodic work: overdue work, the twice-daily resync, unfinished switches of mode, and unverified sessions. It also makes own lists, checks
- * permissions and credentials, watches sources of imports, and purges the records of deregistered clusters.
+ * Sweep does the periodic work: overdue work, the twice-daily resync, unfinished switches of mode, and
+ * unverified sessions. It also makes own lists, checks permissions and credentials, watches sources of
+ * imports, and purges the records of deregistered clusters.
  *
- * The ages of all clusters are published first, because alarms watch them. The other steps begin with another cluster each minute and end in time even if
- * clusters do not answer. The next run does the steps that did not fit.
+ * The ages of all clusters are published first, because alarms watch them. The other steps begin with another
+ * cluster each minute and end in time even if clusters do not answer. The next run does the steps that did
+ * not fit.
  */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
@@ -27,7 +29,10 @@ import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 import { rotated, SweepRun } from './sweep-run.ts';
 import { verifySession } from './verify-session.ts';
 
-/** Throws after the last step if a step failed or a cluster was not reported: the alarm SweepFails counts failed runs. */
+/**
+ * Throws after the last step if a step failed or a cluster was not reported: the alarm SweepFails counts
+ * failed runs.
+ */
 export async function sweep(deps: SweepDeps): Promise<void> {
   const run = new SweepRun(deps);
   const { records, overdue, deregistered, isWhole } = await reportAll(run);
@@ -36,9 +41,15 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   await allToEnd([
     checkSessionsAndLists(run, records).then(async () => listSources(run, await sources)),
     wakePending(run, records, overdue),
-    run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), { ms: deps.limits.sweep.rightsMs }),
-    sources.then((now) => run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 })),
-    run.each('checkCredentials', dueForCredentials(deps, records), (cluster) => checkCredentials(deps, cluster)),
+    run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), {
+      ms: deps.limits.sweep.rightsMs,
+    }),
+    sources.then((now) =>
+      run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 }),
+    ),
+    run.each('checkCredentials', dueForCredentials(deps, records), (cluster) =>
+      checkCredentials(deps, cluster),
+    ),
   ]);
   // The purge is not urgent and gets the rest of the time.
   await run.each('purgeRemoved', deregistered, (cluster) => purgeRemoved(deps, cluster), { atOnce: 1 });
@@ -81,9 +92,14 @@ async function reportAll(run: SweepRun): Promise<Reported> {
 async function checkSessionsAndLists(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
   const unverified = clusters.filter((cluster) => cluster.unverified);
-  await run.each('checkSessions', unverified, (cluster) => verifySession(deps, cluster), { ms: deps.limits.sweep.judgeMs });
-  // verifySession may just have requested lists. One cluster after the other: a list may take long, and much memory.
-  const candidates = clusters.filter((cluster) => cluster.lists.ownListsWanted.length > 0 || cluster.unverified);
+  await run.each('checkSessions', unverified, (cluster) => verifySession(deps, cluster), {
+    ms: deps.limits.sweep.judgeMs,
+  });
+  // verifySession may just have requested lists. One cluster after the other: a list may take long, and much
+  // memory.
+  const candidates = clusters.filter(
+    (cluster) => cluster.lists.ownListsWanted.length > 0 || cluster.unverified,
+  );
   const sendWanted = async ({ id }: ClusterRecord): Promise<void> => {
     const cluster = await readCluster(deps.table, id);
     if (!cluster || isDeregistered(cluster) || cluster.lists.ownListsWanted.length === 0) return;
@@ -99,7 +115,11 @@ async function listSources(run: SweepRun, sources: readonly ClusterRecord[]): Pr
   await run.each('listSources', answering, (source) => sendOwnList(deps, source, 'Pod'), { atOnce: 1 });
 }
 
-async function wakePending(run: SweepRun, records: readonly ClusterRecord[], overdue: Reported['overdue']): Promise<void> {
+async function wakePending(
+  run: SweepRun,
+  records: readonly ClusterRecord[],
+  overdue: Reported['overdue'],
+): Promise<void> {
   const { deps } = run;
   await run.each('wakePending', records, async (record) => {
     await run.attempt(record.id, 'resync', async () => {
@@ -128,10 +148,16 @@ async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promi
   return clusters.map((c) => owing.get(c.id) ?? c);
 }
 
-/** One step for each cluster in turn, so that a cluster with many services does not keep the others waiting. */
+/**
+ * One step for each cluster in turn, so that a cluster with many services does not keep the others waiting.
+ */
 async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
-  let unfinished = clusters.map((record) => ({ id: record.id, record, from: wakingSoFar<WalkPosition>(record.modeSwitch) }));
+  let unfinished = clusters.map((record) => ({
+    id: record.id,
+    record,
+    from: wakingSoFar<WalkPosition>(record.modeSwitch),
+  }));
   while (unfinished.length > 0 && deps.now() < endAtMs(deps)) {
     const next: typeof unfinished = [];
     await run.each('finishSwitch', unfinished, async ({ id, record, from }) => {

@@ -4,7 +4,12 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
-import { credentialsClientConfig, forFrequentCalls, frequentCallConfig, sqsEndpoint } from '#shared/aws-client-config.ts';
+import {
+  credentialsClientConfig,
+  forFrequentCalls,
+  frequentCallConfig,
+  sqsEndpoint,
+} from '#shared/aws-client-config.ts';
 import { clusterApis } from '#shared/hub-cluster-apis.ts';
 import { hubFunction, queueHandler } from '#shared/hub-function.ts';
 import { NamespacePods } from '#shared/pods/namespace-pods.ts';
@@ -15,8 +20,16 @@ import type { SyncDeps } from './state/deps.ts';
 import { syncBatch } from './wake-up-batch.ts';
 
 const dynamodb = forFrequentCalls(new DynamoDBClient(frequentCallConfig));
-const hub = hubFunction('sync', dynamodb, forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...sqsEndpoint })));
-const clients = { dynamodb, sts: new STSClient(credentialsClientConfig), secrets: new SecretsManagerClient(credentialsClientConfig) };
+const hub = hubFunction(
+  'sync',
+  dynamodb,
+  forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...sqsEndpoint })),
+);
+const clients = {
+  dynamodb,
+  sts: new STSClient(credentialsClientConfig),
+  secrets: new SecretsManagerClient(credentialsClientConfig),
+};
 const deps: SyncDeps = {
   ...hub.deps,
   // The pods of one service, or its slices: 10,000 pods of 20 KB each.

@@ -1,4 +1,6 @@
-/** A batch of wake-ups of one cluster: services side by side, the messages of one service one after the other. */
+/**
+ * A batch of wake-ups of one cluster: services side by side, the messages of one service one after the other.
+ */
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
@@ -20,7 +22,12 @@ interface Received {
 }
 
 /** The ids of the messages that are to come back. `deadlineMs`: when this worker is stopped. */
-export async function syncBatch(deps: SyncDeps, cluster: string, records: readonly WakeUpRecord[], deadlineMs: number): Promise<readonly string[]> {
+export async function syncBatch(
+  deps: SyncDeps,
+  cluster: string,
+  records: readonly WakeUpRecord[],
+  deadlineMs: number,
+): Promise<readonly string[]> {
   const failed: string[] = [];
   const services = await byService(deps, cluster, records);
   const run = async (messages: readonly Received[]): Promise<void> => {
@@ -29,29 +36,47 @@ export async function syncBatch(deps: SyncDeps, cluster: string, records: readon
         if (isImport({ message }) && (await waitsForTurn(deps, message))) continue;
         if (!(await syncMessage(deps, message, deadlineMs))) failed.push(messageId);
       } catch (error) {
-        deps.log.error('wake-up failed', { cluster, namespace: message.namespace, kind: message.kind, service: message.name, error: String(error) });
+        deps.log.error('wake-up failed', {
+          cluster,
+          namespace: message.namespace,
+          kind: message.kind,
+          service: message.name,
+          error: String(error),
+        });
         deps.metrics.put('MessagesFailed', 1, { cluster });
         failed.push(messageId);
       }
     }
   };
-  const { imports = [], others = [] } = Object.groupBy(services.values(), (messages) => (messages.some(isImport) ? 'imports' : 'others'));
+  const { imports = [], others = [] } = Object.groupBy(services.values(), (messages) =>
+    messages.some(isImport) ? 'imports' : 'others',
+  );
   await allToEnd([concurrently(10, others, run), concurrently(importsAtOnce, imports, run)]);
   return failed;
 }
 
-/** A change of one export wakes an import in every cluster. A storm of them leaves the worker and its cluster's API to the cluster's own services. */
+/**
+ * A change of one export wakes an import in every cluster. A storm of them leaves the worker and its
+ * cluster's API to the cluster's own services.
+ */
 const importsAtOnce = 4;
 
 const isImport = ({ message }: Pick<Received, 'message'>): boolean => message.kind === 'import';
 
-/** Returns the readable messages of each service in the order of their receipt, and quarantines the others. */
-async function byService(deps: SyncDeps, cluster: string, records: readonly WakeUpRecord[]): Promise<ReadonlyMap<string, readonly Received[]>> {
+/**
+ * Returns the readable messages of each service in the order of their receipt, and quarantines the others.
+ */
+async function byService(
+  deps: SyncDeps,
+  cluster: string,
+  records: readonly WakeUpRecord[],
+): Promise<ReadonlyMap<string, readonly Received[]>> {
   const services = new Map<string, readonly Received[]>();
   for (const { messageId, body } of records) {
     try {
       const message = readWakeUp(body);
-      if (message.cluster !== cluster) throw new UnreadableMessage(`wake-up for cluster ${message.cluster} in the queue of ${cluster}`);
+      if (message.cluster !== cluster)
+        throw new UnreadableMessage(`wake-up for cluster ${message.cluster} in the queue of ${cluster}`);
       const key = `${message.kind} ${message.namespace}/${message.name}`;
       services.set(key, [...(services.get(key) ?? []), { messageId, message }]);
     } catch (error) {

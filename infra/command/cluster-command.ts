@@ -27,7 +27,18 @@ Examples:
   $ fleet-endpoints cluster pause --all     # the kill switch
   $ fleet-endpoints cluster active shop-prod   # refuses with the reasons`,
     );
-  for (const command of [list(), audit(), pause(), shadow(), active(), optIn(), imports(), exports(), register(), rebuild()])
+  for (const command of [
+    list(),
+    audit(),
+    pause(),
+    shadow(),
+    active(),
+    optIn(),
+    imports(),
+    exports(),
+    register(),
+    rebuild(),
+  ])
     cluster.addCommand(command);
   return cluster;
 };
@@ -37,7 +48,10 @@ const list = (): Command =>
     .description('mode, relay and differences')
     .option('-w, --watch', 'prints again at each change')
     .action(async ({ watch, ...choice }: Chosen & { readonly watch?: boolean }) => {
-      const [{ listOfClusters }, { follow }] = await Promise.all([import('#infra/cli/ask/cluster-list.ts'), import('#infra/cli/terminal/follow.ts')]);
+      const [{ listOfClusters }, { follow }] = await Promise.all([
+        import('#infra/cli/ask/cluster-list.ts'),
+        import('#infra/cli/terminal/follow.ts'),
+      ]);
       const print = listOfClusters(await hubOf(choice), printingOf(choice));
       if (watch) await follow(print);
       else await print();
@@ -58,7 +72,10 @@ const audit = (): Command =>
     });
 
 const forClusters = (name: string, description: string): Command =>
-  withHub(new Command(name)).description(description).argument('[cluster]', 'its id').option('--all', 'every cluster');
+  withHub(new Command(name))
+    .description(description)
+    .argument('[cluster]', 'its id')
+    .option('--all', 'every cluster');
 
 const switching = (verb: 'pause' | 'shadow' | 'active', description: string): Command =>
   forClusters(verb, description)
@@ -89,7 +106,11 @@ const optIn = (): Command =>
     .option('--abandon', 'with off: lets the cluster be removed with our slices as they are')
     .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
     .action(
-      async (id: string | undefined, mode: OptIn | undefined, { table, hub: chosen, ...values }: Omit<OptInOptions, 'id' | 'optIn'> & HubChoice) => {
+      async (
+        id: string | undefined,
+        mode: OptIn | undefined,
+        { table, hub: chosen, ...values }: Omit<OptInOptions, 'id' | 'optIn'> & HubChoice,
+      ) => {
         const [{ optInCommand }, { wakeServices }] = await Promise.all([
           import('#infra/cli/act/opt-in-switch.ts'),
           import('#infra/cli/act/cluster-switches.ts'),
@@ -110,18 +131,26 @@ type SetValues = Omit<SetSwitchOptions, 'id'> & HubChoice;
 const imports = (): Command =>
   ofSet('imports')
     .summary('shows or switches imports')
-    .description('Switches imports of Services that other clusters of the set export; without a mode shows the state.')
+    .description(
+      'Switches imports of Services that other clusters of the set export; without a mode shows the state.',
+    )
     .addArgument(new Argument('[mode]', 'active checks first').choices(importsChoices))
     .option('--withdraw', 'with off: deletes the imports first')
     .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
-    .action(async (id: string | undefined, mode: Imports | undefined, values: SetValues & Pick<ImportsOptions, 'withdraw' | 'waitFor'>) => {
-      const [{ importsCommand }, { wakeServices }] = await Promise.all([
-        import('#infra/cli/act/imports-switch.ts'),
-        import('#infra/cli/act/cluster-switches.ts'),
-      ]);
-      const hub = await hubOf(values);
-      await importsCommand(hub, { ...values, id, imports: mode }, (cluster) => wakeServices(hub, cluster));
-    });
+    .action(
+      async (
+        id: string | undefined,
+        mode: Imports | undefined,
+        values: SetValues & Pick<ImportsOptions, 'withdraw' | 'waitFor'>,
+      ) => {
+        const [{ importsCommand }, { wakeServices }] = await Promise.all([
+          import('#infra/cli/act/imports-switch.ts'),
+          import('#infra/cli/act/cluster-switches.ts'),
+        ]);
+        const hub = await hubOf(values);
+        await importsCommand(hub, { ...values, id, imports: mode }, (cluster) => wakeServices(hub, cluster));
+      },
+    );
 
 const exports = (): Command =>
   ofSet('exports')
@@ -134,34 +163,54 @@ const exports = (): Command =>
         import('#infra/cli/act/cluster-switches.ts'),
       ]);
       const hub = await hubOf(values);
-      await exportsCommand(hub, { ...values, id, exports: namespaces }, (cluster) => wakeServices(hub, cluster));
+      await exportsCommand(hub, { ...values, id, exports: namespaces }, (cluster) =>
+        wakeServices(hub, cluster),
+      );
     });
 
 const register = (): Command =>
   forClusters('register', "writes a stack's registration again")
     .option('--clusters <file>', 'the clusters file', 'clusters.yaml')
     .option('--outputs <file>', 'what cdk deploy --outputs-file wrote', 'cdk.out/outputs.json')
-    .action(async (chosen: string | undefined, { all = false, clusters, outputs, ...choice }: Chosen & { clusters: string; outputs: string }) => {
-      const [{ register: registerAgain }, { say }] = await Promise.all([
-        import('#infra/cli/act/register.ts'),
-        import('#infra/cli/terminal/printable.ts'),
-      ]);
-      const hub = named('register', await hubOf(choice));
-      await registerAgain(hub, { files: { clusters, outputs }, chosen, all, who: userInfo().username, say });
-    });
+    .action(
+      async (
+        chosen: string | undefined,
+        { all = false, clusters, outputs, ...choice }: Chosen & { clusters: string; outputs: string },
+      ) => {
+        const [{ register: registerAgain }, { say }] = await Promise.all([
+          import('#infra/cli/act/register.ts'),
+          import('#infra/cli/terminal/printable.ts'),
+        ]);
+        const hub = named('register', await hubOf(choice));
+        await registerAgain(hub, {
+          files: { clusters, outputs },
+          chosen,
+          all,
+          who: userInfo().username,
+          say,
+        });
+      },
+    );
 
 const rebuild = (): Command =>
-  forClusters('rebuild', 'empties and refills its records').action(async (chosen: string | undefined, { all = false, ...choice }: Chosen) => {
-    const [{ rebuild: rebuildClusters }, { chosenClusters }, { say }, { restartLocalRelay }] = await Promise.all([
-      import('#infra/cli/act/rebuild.ts'),
-      import('#infra/cli/hub/connect-hub.ts'),
-      import('#infra/cli/terminal/printable.ts'),
-      import('#infra/cli/hub/restart-local-relay.ts'),
-    ]);
-    const { table, now, consoleUrl } = named('rebuild', await hubOf(choice));
-    const restartRelay = consoleUrl === undefined ? undefined : (id: string) => restartLocalRelay(consoleUrl, id);
-    await rebuildClusters({ table, now, wait: sleep, say, who: userInfo().username, restartRelay }, await chosenClusters(table, chosen, all));
-  });
+  forClusters('rebuild', 'empties and refills its records').action(
+    async (chosen: string | undefined, { all = false, ...choice }: Chosen) => {
+      const [{ rebuild: rebuildClusters }, { chosenClusters }, { say }, { restartLocalRelay }] =
+        await Promise.all([
+          import('#infra/cli/act/rebuild.ts'),
+          import('#infra/cli/hub/connect-hub.ts'),
+          import('#infra/cli/terminal/printable.ts'),
+          import('#infra/cli/hub/restart-local-relay.ts'),
+        ]);
+      const { table, now, consoleUrl } = named('rebuild', await hubOf(choice));
+      const restartRelay =
+        consoleUrl === undefined ? undefined : (id: string) => restartLocalRelay(consoleUrl, id);
+      await rebuildClusters(
+        { table, now, wait: sleep, say, who: userInfo().username, restartRelay },
+        await chosenClusters(table, chosen, all),
+      );
+    },
+  );
 
 /** Prints the hub's name, so that the operator sees which hub a switch affects. */
 function named(verb: string, hub: Hub): Hub {

@@ -1,4 +1,7 @@
-/** Names of the hub for the shells' completion: clusters, namespaces and services. The shells get none if no hub answers within two seconds. */
+/**
+ * Names of the hub for the shells' completion: clusters, namespaces and services. The shells get none if no
+ * hub answers within two seconds.
+ */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Argument, Complete, Option, RootCommand } from '@bomb.sh/tab';
@@ -11,7 +14,9 @@ const maxMs = 2_000;
 export async function completeNames(root: RootCommand, words: readonly string[]): Promise<void> {
   const table = optionIn(words, '--table');
   const hub = optionIn(words, '--hub');
-  const names = hubOf({ ...(table && { table }), ...(hub && { hub }) }).then((found) => namesFor(found.table, words));
+  const names = hubOf({ ...(table && { table }), ...(hub && { hub }) }).then((found) =>
+    namesFor(found.table, words),
+  );
   const { clusters, services, namespaces } = await Promise.race([names, wait(maxMs, none)]).catch(() => none);
   for (const command of root.commands.values()) {
     offer(command.arguments.get('cluster'), clusters);
@@ -30,7 +35,10 @@ interface Names {
 
 const none: Names = { clusters: [], services: [], namespaces: [] };
 
-/** Reads the services of one namespace alone, because a cluster may have thousands. The namespaces are offered while several are possible. */
+/**
+ * Reads the services of one namespace alone, because a cluster may have thousands. The namespaces are offered
+ * while several are possible.
+ */
 async function namesFor(table: Table, words: readonly string[]): Promise<Names> {
   const [{ listClusters }, { namespacesInRange }, { readObjects, isAlive }] = await Promise.all([
     import('#shared/clusters/record.ts'),
@@ -48,9 +56,14 @@ async function namesFor(table: Table, words: readonly string[]): Promise<Names> 
     chosen === undefined ? `${name}/`.startsWith(begun) || begun.startsWith(`${name}/`) : name === chosen,
   );
   const [namespace, ...others] = possible;
-  if (namespace === undefined || others.length > 0) return { clusters, namespaces, services: possible.map((name) => `${name}/`) };
+  if (namespace === undefined || others.length > 0)
+    return { clusters, namespaces, services: possible.map((name) => `${name}/`) };
   const records = (await readObjects({ table, cluster }, 'Service', namespace)).filter(isAlive);
-  return { clusters, namespaces, services: records.map(({ name }) => (chosen ? name : `${namespace}/${name}`)) };
+  return {
+    clusters,
+    namespaces,
+    services: records.map(({ name }) => (chosen ? name : `${namespace}/${name}`)),
+  };
 }
 
 function optionIn(words: readonly string[], name: string): string | undefined {

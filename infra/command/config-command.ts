@@ -12,7 +12,10 @@ export const configCommand = (): Command =>
   new Command('config')
     .summary('the clusters file')
     .description('The clusters file: creates it, checks it, and prints its schema for editors.')
-    .addHelpText('after', '\nExamples:\n  $ fleet-endpoints config init shop-dev --eks shop-dev\n  $ fleet-endpoints config check clusters.yaml')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ fleet-endpoints config init shop-dev --eks shop-dev\n  $ fleet-endpoints config check clusters.yaml',
+    )
     .addCommand(init())
     .addCommand(check())
     .addCommand(schema());
@@ -27,7 +30,12 @@ const init = (): Command =>
       const { initApp } = await import('#infra/cli/act/init-app.ts');
       const { awsCli } = await import('#infra/cli/account/aws-cli.ts');
       const { describeEks } = await import('#infra/cli/account/eks-cluster.ts');
-      for (const line of initApp(process.cwd(), cluster, eks ? await describeEks(awsCli, eks, region) : undefined)) console.log(line);
+      for (const line of initApp(
+        process.cwd(),
+        cluster,
+        eks ? await describeEks(awsCli, eks, region) : undefined,
+      ))
+        console.log(line);
     });
 
 const schema = (): Command =>
@@ -49,7 +57,11 @@ const check = (): Command =>
       if (policy) return printPolicy(config);
       if (account) return askAccount(config, json ?? false);
       const { hub, clusters } = config;
-      console.log(json ? JSON.stringify(config, null, 2) : `${file}: hub ${hub.name}, ${counted(clusters.length, 'cluster')}, no mistakes`);
+      console.log(
+        json
+          ? JSON.stringify(config, null, 2)
+          : `${file}: hub ${hub.name}, ${counted(clusters.length, 'cluster')}, no mistakes`,
+      );
     });
 
 async function printPolicy(config: Config): Promise<void> {

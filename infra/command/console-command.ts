@@ -14,7 +14,9 @@ export const consoleCommand = (): Command =>
     .description(
       'Serves dashboards, fleet and services of a deployed hub on this machine, with its AWS credentials. It changes nothing. A local run has its own console, whose address the command prints.',
     )
-    .addOption(new Option('--hub-name <name>', "the deployed hub's name, if its table's name does not begin with it"))
+    .addOption(
+      new Option('--hub-name <name>', "the deployed hub's name, if its table's name does not begin with it"),
+    )
     .option('--port <number>', "port of the deployed hub's console; 0 for any free port", port, 8081)
     .option('--json', 'the address as JSON: {"url": …}')
     .addHelpText(

@@ -16,7 +16,11 @@ export interface AskedTime {
 }
 
 /** Throws a UsageError for a time that the history cannot answer. */
-export async function addressLines(table: Table, key: ServiceKey, { at, nowMs, pod, format }: AskedTime): Promise<readonly Line[]> {
+export async function addressLines(
+  table: Table,
+  key: ServiceKey,
+  { at, nowMs, pod, format }: AskedTime,
+): Promise<readonly Line[]> {
   const all = await explainThen(table, key, timeMs('--at', at, nowMs), nowMs);
   const then = pod === undefined ? all : ofPod(all, pod);
   if (format === 'json' || format === 'yaml') return linesAsData(addressesData(key, then), format);

@@ -27,15 +27,21 @@ Examples:
   $ fleet-endpoints history demo-1 svc/web -n shop --address 10.1.0.7 -f`,
     )
     .action(async (chosen: string | undefined, service: string | undefined, options: Chosen) => {
-      const [{ toldHistory }, { historyData, runData }, { historyLines, runLines }, { follow }, { linesAsData, printLines }, { spanMs }] =
-        await Promise.all([
-          import('#infra/cli/ask/history-service.ts'),
-          import('#infra/cli/ask/history-data.ts'),
-          import('#infra/cli/ask/history-text.ts'),
-          import('#infra/cli/terminal/follow.ts'),
-          import('#infra/cli/terminal/print-answer.ts'),
-          import('#infra/cli/terminal/when.ts'),
-        ]);
+      const [
+        { toldHistory },
+        { historyData, runData },
+        { historyLines, runLines },
+        { follow },
+        { linesAsData, printLines },
+        { spanMs },
+      ] = await Promise.all([
+        import('#infra/cli/ask/history-service.ts'),
+        import('#infra/cli/ask/history-data.ts'),
+        import('#infra/cli/ask/history-text.ts'),
+        import('#infra/cli/terminal/follow.ts'),
+        import('#infra/cli/terminal/print-answer.ts'),
+        import('#infra/cli/terminal/when.ts'),
+      ]);
       const spanOfMs = options.since === undefined ? undefined : spanMs('--since', options.since);
       const { table, now } = await hubOf(options);
       const key = await serviceOf(table, chosen, service, options.namespace);
@@ -53,7 +59,12 @@ Examples:
             first.records.map((r) => runData(r, filter)),
             first.remarks,
           );
-        return printLines(isData ? linesAsData(data(), format) : historyLines(first, `${key.cluster} ${key.namespace}/${key.name}`), printing);
+        return printLines(
+          isData
+            ? linesAsData(data(), format)
+            : historyLines(first, `${key.cluster} ${key.namespace}/${key.name}`),
+          printing,
+        );
       }
       let printed = Number.NEGATIVE_INFINITY;
       await follow(async () => {

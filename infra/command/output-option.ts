@@ -13,10 +13,20 @@ export const withOutput = (command: Command, formats: readonly OutputFormat[]): 
   command
     .addOption(new Option('-o, --output <format>', 'of the answer').choices(formats))
     .addOption(new Option('--json', 'the same as -o json').hideHelp())
-    .addOption(new Option('--color <when>', 'colours; NO_COLOR turns them off').choices(['auto', 'always', 'never']).default('auto').hideHelp())
+    .addOption(
+      new Option('--color <when>', 'colours; NO_COLOR turns them off')
+        .choices(['auto', 'always', 'never'])
+        .default('auto')
+        .hideHelp(),
+    )
     .addOption(new Option('--local', "times in this machine's zone instead of UTC").hideHelp());
 
-export const printingOf = ({ output, json = false, color = 'auto', local = false }: OutputChoice): Printing => ({
+export const printingOf = ({
+  output,
+  json = false,
+  color = 'auto',
+  local = false,
+}: OutputChoice): Printing => ({
   format: output ?? (json ? 'json' : undefined),
   color,
   isLocalTime: local,

@@ -1,4 +1,7 @@
-/** The command-line program, from its arguments to the exit code. A command's code is loaded when the command runs, so help and mistakes are answered at once. */
+/**
+ * The command-line program, from its arguments to the exit code. A command's code is loaded when the command
+ * runs, so help and mistakes are answered at once.
+ */
 import tab from '@bomb.sh/tab/commander';
 import { Command, CommanderError, Help } from 'commander';
 import { wrapped } from '#infra/cli/terminal/line-wrap.ts';
@@ -55,7 +58,10 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused. Times: UTC, or --local.`,
   return { all: answering(all), completed };
 }
 
-/** The library's constants are `readonly`, so a shell that reads the script twice, or another tool's, would print errors. */
+/**
+ * The library's constants are `readonly`, so a shell that reads the script twice, or another tool's, would
+ * print errors.
+ */
 function printScript(completed: ReturnType<typeof tab>, shell: string): void {
   const { log } = console;
   console.log = (text: string) => log(text.replace(/^readonly /gm, ''));
@@ -66,7 +72,10 @@ function printScript(completed: ReturnType<typeof tab>, shell: string): void {
   }
 }
 
-/** Makes the command and its subcommands throw on a mistake instead of ending the process, and print a hint to their help. Their help is brief. */
+/**
+ * Makes the command and its subcommands throw on a mistake instead of ending the process, and print a hint to
+ * their help. Their help is brief.
+ */
 function answering(command: Command): Command {
   command.exitOverride().showHelpAfterError(`(${pathOf(command)} --help lists the options)`);
   command.configureHelp({
@@ -83,9 +92,11 @@ function answering(command: Command): Command {
 }
 
 /** Removes a guess with another first letter: the library suggests --reason for --json. */
-const withoutFarGuess = (text: string): string => text.replace(/('--(.)[^\n]*)\n\(Did you mean (?!one of)--(?!\2)[^\n]*/, '$1');
+const withoutFarGuess = (text: string): string =>
+  text.replace(/('--(.)[^\n]*)\n\(Did you mean (?!one of)--(?!\2)[^\n]*/, '$1');
 
-const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 
 export async function main(args: readonly string[]): Promise<void> {
   // Another program may stop reading early, as head does.
@@ -93,7 +104,8 @@ export async function main(args: readonly string[]): Promise<void> {
     if (e.code !== 'EPIPE') throw e;
     process.exit();
   });
-  // The package contains the SDK, so a user cannot get the later versions of which the SDK warns before each answer.
+  // The package contains the SDK, so a user cannot get the later versions of which the SDK warns before each
+  // answer.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   try {
     const { all, completed } = programs();
@@ -107,7 +119,8 @@ export async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     // The library has already printed a mistake on the command line.
-    if (!(error instanceof CommanderError)) console.error(errorText(error, process.stderr.isTTY ? process.stderr.columns : undefined));
+    if (!(error instanceof CommanderError))
+      console.error(errorText(error, process.stderr.isTTY ? process.stderr.columns : undefined));
   }
 }
 

@@ -4,7 +4,9 @@ import type { ManifestValues } from '#infra/cli/act/relay-install.ts';
 export const relayCommand = (): Command =>
   new Command('relay')
     .summary('what a cluster gets installed')
-    .description('Prints or writes the installation of a cluster: the manifest of its relay, or the Helm chart and its values.')
+    .description(
+      'Prints or writes the installation of a cluster: the manifest of its relay, or the Helm chart and its values.',
+    )
     .addHelpText(
       'after',
       `
@@ -27,10 +29,12 @@ const manifest = (): Command =>
     });
 
 const values = (): Command =>
-  ofCluster('values', 'prints the values of a cluster for the Helm chart').action(async (cluster: string, given: ManifestValues) => {
-    const { chartValuesText } = await import('#infra/cli/act/relay-install.ts');
-    process.stdout.write(chartValuesText(cluster, given));
-  });
+  ofCluster('values', 'prints the values of a cluster for the Helm chart').action(
+    async (cluster: string, given: ManifestValues) => {
+      const { chartValuesText } = await import('#infra/cli/act/relay-install.ts');
+      process.stdout.write(chartValuesText(cluster, given));
+    },
+  );
 
 const ofCluster = (name: string, description: string): Command =>
   new Command(name)
@@ -38,7 +42,11 @@ const ofCluster = (name: string, description: string): Command =>
     .argument('<cluster>', 'its id in the clusters file')
     .option('--image <uri>', 'the image of the relay')
     .option('--clusters <file>', 'the clusters file', 'clusters.yaml')
-    .option('--outputs <file>', 'what cdk deploy --outputs-file wrote; it suffices for a FleetCluster of a CDK app', 'cdk.out/outputs.json')
+    .option(
+      '--outputs <file>',
+      'what cdk deploy --outputs-file wrote; it suffices for a FleetCluster of a CDK app',
+      'cdk.out/outputs.json',
+    )
     .option('--queue-url <url>', "instead: output EventsQueueUrl of the cluster's stack")
     .option('--role-arn <arn>', 'with --queue-url, for the identity irsa: output RelayRoleArn')
     .option('--region <name>', 'region of the queue, if its URL lacks it');

@@ -12,7 +12,11 @@ export const startCommand = (): Command =>
     .description('Runs the whole system on this machine: table, queues, functions, relay, console.')
     .option('--clusters <n>', 'embedded, 1 to 50; exports with 10 at most')
     .option('--kubeconfig <file>', 'a real cluster instead')
-    .option('--context <name>', 'of the kubeconfig, one or several', (name: string, before: readonly string[] = []) => [...before, name])
+    .option(
+      '--context <name>',
+      'of the kubeconfig, one or several',
+      (name: string, before: readonly string[] = []) => [...before, name],
+    )
     .addOption(new Option('--mode <mode>', 'compare or write').choices(['shadow', 'active']))
     .option('--controllers-off', 'confirms it; otherwise --mode active checks it')
     .addOption(new Option('--opt-in <mode>', 'of opt-in').choices(optIns))
@@ -35,17 +39,26 @@ Examples:
     .action(async (typed: TypedOptions) => {
       const options = checkedOptions(typed);
       checkTableServer();
-      const other = await nodeForLocalRun(process.versions.node, `${process.platform}-${process.arch}`, console.error);
+      const other = await nodeForLocalRun(
+        process.versions.node,
+        `${process.platform}-${process.arch}`,
+        console.error,
+      );
       if (other !== undefined) process.exit(await runWith(other, process.argv.slice(1)));
       const { start } = await import('#infra/local/start.ts');
       await start(options);
     });
 
-/** The table server is an optional dependency: npm leaves it out with --omit=optional, and krew installs no dependency. */
+/**
+ * The table server is an optional dependency: npm leaves it out with --omit=optional, and krew installs no
+ * dependency.
+ */
 function checkTableServer(): void {
   try {
     createRequire(import.meta.url).resolve('dynalite');
   } catch {
-    throw new UsageError('a local run needs the package dynalite: npm install fleet-endpoints adds it, unless --omit=optional is given');
+    throw new UsageError(
+      'a local run needs the package dynalite: npm install fleet-endpoints adds it, unless --omit=optional is given',
+    );
   }
 }

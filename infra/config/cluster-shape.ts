@@ -1,17 +1,49 @@
-/** A cluster's part of clusters.yaml: each value's form, its default, what it means, and the sentence that describes the allowed values. */
+/**
+ * A cluster's part of clusters.yaml: each value's form, its default, what it means, and the sentence that
+ * describes the allowed values.
+ */
 
 import { X509Certificate } from 'node:crypto';
 import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { exportsShape } from './clusterset-shape.ts';
 import type { AuthConfig, ClusterConfig, Labels } from './config.ts';
-import { arn, asCdk, awsRegion, days, dnsLabel, eksName, keyArn, matches, roleArn, seconds } from './config-values.ts';
+import {
+  arn,
+  asCdk,
+  awsRegion,
+  days,
+  dnsLabel,
+  eksName,
+  keyArn,
+  matches,
+  roleArn,
+  seconds,
+} from './config-values.ts';
 import { relay } from './relay-config.ts';
 import { checked, mapping } from './yaml-rules.ts';
-import { byType, fields, flag, integer, known, literal, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
+import {
+  byType,
+  fields,
+  flag,
+  integer,
+  known,
+  literal,
+  oneOf,
+  optional,
+  required,
+  type Shape,
+  text,
+  withDefault,
+} from './yaml-shape.ts';
 
 /** Fits names of stacks, and of queues, which may have 80 characters. */
-const clusterId = known(matches('1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"', /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/));
+const clusterId = known(
+  matches(
+    '1 to 32 of a-z, 0-9 and "-", not beginning or ending with "-"',
+    /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/,
+  ),
+);
 
 const apiUrl = text('https://HOST[:PORT] without path, user or query', (value) => {
   if (!URL.canParse(value)) return false;
@@ -38,10 +70,17 @@ const auth = byType({
     clusterName: required(eksName, 'The EKS cluster has this name. Tokens are made for it.'),
     region: optional(awsRegion, "The EKS cluster is in this region; without it, in the hub's."),
     roleArn: optional(roleArn, "The hub's functions assume this role of the cluster's account."),
-    accessEntry: withDefault(flag, false, "An access entry of EKS lets the hub's functions in. The cluster must be in the hub's account and region."),
+    accessEntry: withDefault(
+      flag,
+      false,
+      "An access entry of EKS lets the hub's functions in. The cluster must be in the hub's account and region.",
+    ),
   }),
   'web-identity': fields({
-    type: required(literal('web-identity'), "Tokens of AWS's outbound web identity authenticate the hub's functions."),
+    type: required(
+      literal('web-identity'),
+      "Tokens of AWS's outbound web identity authenticate the hub's functions.",
+    ),
     audience: required(
       matches('an audience of 1 to 1000 characters', /^.{1,1000}$/),
       "The tokens have this audience, which the API server's AuthenticationConfiguration accepts.",
@@ -58,12 +97,15 @@ const auth = byType({
 }) as Shape<AuthConfig>;
 
 const labels = mapping('a mapping of at most 20 names to texts', (value) => {
-  const wrong = ([name, text]: [string, unknown]) => ![name, text].every((each) => typeof each === 'string' && /^[\w./-]{1,63}$/.test(each));
+  const wrong = ([name, text]: [string, unknown]) =>
+    ![name, text].every((each) => typeof each === 'string' && /^[\w./-]{1,63}$/.test(each));
   const needed = 'name and text of a label need 1 to 63 letters, digits, ".", "_", "/" or "-" each';
   const problems = Object.entries(value)
     .filter(wrong)
     .map(([name, text]) => `${name} is ${JSON.stringify(text)}: ${needed}`);
-  return Object.keys(value).length > 20 ? [`${Object.keys(value).length} labels are given: at most 20 are allowed`] : problems;
+  return Object.keys(value).length > 20
+    ? [`${Object.keys(value).length} labels are given: at most 20 are allowed`]
+    : problems;
 }) as Shape<Labels>;
 
 const concurrencyDefault = { ingest: 10, sync: 20 };
@@ -72,7 +114,11 @@ export const clusterShape: Shape<ClusterConfig> = checked(
   fields(
     {
       id: required(clusterId, 'The id names the stack and the queues of the cluster. It can never change.'),
-      labels: withDefault(labels, {}, 'The console groups clusters by these labels, for example `env: prod`.'),
+      labels: withDefault(
+        labels,
+        {},
+        'The console groups clusters by these labels, for example `env: prod`.',
+      ),
       mode: withDefault(
         oneOf('shadow', 'active', 'paused'),
         'shadow' as const,
@@ -88,7 +134,10 @@ export const clusterShape: Shape<ClusterConfig> = checked(
         'off' as const,
         'The cluster imports Services that other clusters of the set export: `shadow` computes, `active` writes. It is a preview (docs/clusterset.md).',
       ),
-      exports: optional(exportsShape, 'The cluster may make these exports, and without the key none. It is a preview (docs/clusterset.md).'),
+      exports: optional(
+        exportsShape,
+        'The cluster may make these exports, and without the key none. It is a preview (docs/clusterset.md).',
+      ),
       region: optional(
         dnsLabel,
         'The cluster is in this failure domain of a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none.',
@@ -107,7 +156,11 @@ export const clusterShape: Shape<ClusterConfig> = checked(
           ),
           endpoints: withDefault(flag, defaultSettings.endpoints, 'The Endpoints controller runs.'),
           slices: withDefault(flag, defaultSettings.slices, 'The EndpointSlice controller runs.'),
-          historyDays: withDefault(days(0, 90), defaultSettings.historyDays, 'The history of a Service is kept for this time; 0 keeps none.'),
+          historyDays: withDefault(
+            days(0, 90),
+            defaultSettings.historyDays,
+            'The history of a Service is kept for this time; 0 keeps none.',
+          ),
           optIn: optional(
             fields({
               cleanup: withDefault(
@@ -124,8 +177,16 @@ export const clusterShape: Shape<ClusterConfig> = checked(
       ),
       concurrency: withDefault(
         fields({
-          ingest: withDefault(integer(2, 1000), concurrencyDefault.ingest, 'Ingest handles at most this number of batches at a time.'),
-          sync: withDefault(integer(2, 1000), concurrencyDefault.sync, 'Sync handles at most this number of batches at a time.'),
+          ingest: withDefault(
+            integer(2, 1000),
+            concurrencyDefault.ingest,
+            'Ingest handles at most this number of batches at a time.',
+          ),
+          sync: withDefault(
+            integer(2, 1000),
+            concurrencyDefault.sync,
+            'Sync handles at most this number of batches at a time.',
+          ),
         }),
         concurrencyDefault,
         'Each function handles a limited number of batches of the cluster at a time.',
@@ -138,7 +199,10 @@ export const clusterShape: Shape<ClusterConfig> = checked(
       api: optional(
         fields({
           url: required(apiUrl, 'The API server has this address.'),
-          ca: optional(certificates, "This authority signs the API server's certificate; without it, a public authority does. EKS needs it."),
+          ca: optional(
+            certificates,
+            "This authority signs the API server's certificate; without it, a public authority does. EKS needs it.",
+          ),
           auth: required(auth, 'The hub has these credentials.'),
         }),
         'The hub reaches the API server of the cluster here. Writing and exports need it.',
@@ -148,13 +212,16 @@ export const clusterShape: Shape<ClusterConfig> = checked(
     'ClusterInput',
   ),
   ({ mode, optIn, imports, exports, api, relay: pod }) => {
-    if (imports === 'active' && !api) return 'imports is active, but there is no api to write to: off and shadow are allowed without one';
+    if (imports === 'active' && !api)
+      return 'imports is active, but there is no api to write to: off and shadow are allowed without one';
     if (exports?.namespaces?.includes(pod?.namespace ?? ''))
       return `exports.namespaces has ${JSON.stringify(pod.namespace)}, the relay's own namespace, which is never exported`;
     if (exports?.namespaces?.length && !api)
       return 'exports has namespaces, but there is no api, which the hub asks before it withdraws endpoints: namespaces: [] is allowed without one';
-    if (optIn === 'active' && !api) return 'optIn is active, but there is no api to write to: off and shadow are allowed without one';
-    if (mode === 'active' && !api) return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';
+    if (optIn === 'active' && !api)
+      return 'optIn is active, but there is no api to write to: off and shadow are allowed without one';
+    if (mode === 'active' && !api)
+      return 'mode is active, but there is no api to write to: shadow and paused are allowed without one';
     if (mode === 'active' && api?.auth?.type === 'eks')
       return "mode is active, but EKS's own endpoint controllers can't be switched off: shadow and paused are allowed, and optIn: active writes Services that opt in beside them";
     if (api?.auth?.type === 'eks' && api.auth.accessEntry && api.auth.roleArn)
@@ -163,7 +230,10 @@ export const clusterShape: Shape<ClusterConfig> = checked(
   },
 );
 
-/** No public authority signs the certificate of an EKS API server. Its cluster has an authority of its own (describe-cluster, certificateAuthority). */
+/**
+ * No public authority signs the certificate of an EKS API server. Its cluster has an authority of its own
+ * (describe-cluster, certificateAuthority).
+ */
 function authorityMissing(api: ClusterConfig['api']): string | undefined {
   if (api?.auth?.type !== 'eks' || api.ca) return undefined;
   const { clusterName, region, roleArn } = api.auth;

@@ -1,15 +1,25 @@
-/** Which clusters of clusters.yaml are in the set, what they register of it, and the rules about them together. */
+/**
+ * Which clusters of clusters.yaml are in the set, what they register of it, and the rules about them
+ * together.
+ */
 import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { ClusterConfig, ClustersetConfig, Config } from './config.ts';
 import { firstOverlap } from './overlaps.ts';
 
 type InSet = Pick<ClusterConfig, 'id' | 'imports' | 'exports' | 'region'>;
 
-/** One that is in the set may be switched within it: its relay watches, and its writer may write, what that takes. */
-export const takesPart = ({ imports, exports }: Pick<ClusterConfig, 'imports' | 'exports'>): boolean => imports !== 'off' || exports !== undefined;
+/**
+ * One that is in the set may be switched within it: its relay watches, and its writer may write, what that
+ * takes.
+ */
+export const takesPart = ({ imports, exports }: Pick<ClusterConfig, 'imports' | 'exports'>): boolean =>
+  imports !== 'off' || exports !== undefined;
 
 /** Undefined for a cluster that takes no part in the set. */
-export function membershipOf(cluster: InSet, set: ClustersetConfig | undefined): ClustersetMembership | undefined {
+export function membershipOf(
+  cluster: InSet,
+  set: ClustersetConfig | undefined,
+): ClustersetMembership | undefined {
   if (!set || !takesPart(cluster)) return undefined;
   const { name, sameness, importBatchSeconds, silence, evictAfterSeconds, precedence } = set;
   const { namespaces = [], podCidrs, allowOverlap = false } = cluster.exports ?? {};
@@ -35,7 +45,8 @@ export function brokenSet({ hub, clusters }: Config): string | undefined {
   const members = clusters.filter(takesPart);
   const [first] = members;
   if (first && !hub.clusterset) return noSet(first);
-  if (members.length > maxMembers) return `${members.length} clusters have imports or exports: ${maxMembers} are allowed in a set`;
+  if (members.length > maxMembers)
+    return `${members.length} clusters have imports or exports: ${maxMembers} are allowed in a set`;
   return regionsOfSome(members) ?? overlap(members);
 }
 
@@ -50,7 +61,10 @@ function regionsOfSome(members: readonly InSet[]): string | undefined {
 function overlap(members: readonly InSet[]): string | undefined {
   for (const [i, a] of members.entries()) {
     for (const b of members.slice(i + 1)) {
-      const found = a.exports?.allowOverlap && b.exports?.allowOverlap ? undefined : firstOverlap(a.exports?.podCidrs, b.exports?.podCidrs);
+      const found =
+        a.exports?.allowOverlap && b.exports?.allowOverlap
+          ? undefined
+          : firstOverlap(a.exports?.podCidrs, b.exports?.podCidrs);
       if (found)
         return `exports.podCidrs of ${a.id} and of ${b.id} overlap: ${found.join(' and ')}. An importer could not tell whose pod an address is: give each its own ranges, or both allowOverlap: true`;
     }

@@ -1,4 +1,7 @@
-/** The part of clusters.yaml for Services across clusters: the hub's set, and the exports and imports of a cluster. */
+/**
+ * The part of clusters.yaml for Services across clusters: the hub's set, and the exports and imports of a
+ * cluster.
+ */
 
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
@@ -6,10 +9,24 @@ import { parseCidr } from '#shared/kube/cidr.ts';
 import type { ClustersetConfig, ExportsConfig } from './config.ts';
 import { dnsLabel, seconds } from './config-values.ts';
 import { checked, unique } from './yaml-rules.ts';
-import { fields, flag, known, list, listOr, oneOf, required, type Shape, text, withDefault } from './yaml-shape.ts';
+import {
+  fields,
+  flag,
+  known,
+  list,
+  listOr,
+  oneOf,
+  required,
+  type Shape,
+  text,
+  withDefault,
+} from './yaml-shape.ts';
 
 export const clustersetShape: Shape<ClustersetConfig> = fields({
-  name: required(dnsLabel, 'The set has this name. A namespace takes imports if its label fleet-endpoints/clusterset has this value.'),
+  name: required(
+    dnsLabel,
+    'The set has this name. A namespace takes imports if its label fleet-endpoints/clusterset has this value.',
+  ),
   silence: withDefault(
     oneOf('keep', 'evictAfter'),
     noMembership.silence,
@@ -37,13 +54,18 @@ export const clustersetShape: Shape<ClustersetConfig> = fields({
   ),
 });
 
-const namespace = known(text('the name of a namespace', (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value)));
+const namespace = known(
+  text('the name of a namespace', (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value)),
+);
 const namespaces = checked(
   unique(list(namespace), 'namespace', (name) => name),
   (names) => {
     const never = names.filter((name) => excludedNamespaces.includes(name));
-    if (never.length > 0) return `${never.join(', ')}: never exported, as none of ${excludedNamespaces.join(', ')} is`;
-    return names.length > 500 ? `${names.length} namespaces are too many: 500 are allowed, or all` : undefined;
+    if (never.length > 0)
+      return `${never.join(', ')}: never exported, as none of ${excludedNamespaces.join(', ')} is`;
+    return names.length > 500
+      ? `${names.length} namespaces are too many: 500 are allowed, or all`
+      : undefined;
   },
 );
 
@@ -66,7 +88,18 @@ export const exportsShape: Shape<ExportsConfig> = fields({
     listOr(namespaces, 'all'),
     'Services of these namespaces may be exported, or of all. [] prepares the cluster and exports nothing.',
   ),
-  podCidrs: required(podCidrs, 'The addresses of its pods are in these ranges. Importers accept no other address.'),
-  allowOverlap: withDefault(flag, false, 'Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets.'),
-  editorsMayExport: withDefault(flag, false, "The cluster's roles edit and admin may make ServiceExports. The API's CRDs grant that to no role."),
+  podCidrs: required(
+    podCidrs,
+    'The addresses of its pods are in these ranges. Importers accept no other address.',
+  ),
+  allowOverlap: withDefault(
+    flag,
+    false,
+    'Its ranges may overlap those of clusters that allow it too, such as two clusters in the same subnets.',
+  ),
+  editorsMayExport: withDefault(
+    flag,
+    false,
+    "The cluster's roles edit and admin may make ServiceExports. The API's CRDs grant that to no role.",
+  ),
 });

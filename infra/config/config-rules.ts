@@ -3,9 +3,17 @@ import { brokenSet } from './clusterset-rules.ts';
 import type { Config } from './config.ts';
 
 export const brokenRule = (config: Config): string | undefined =>
-  executionsTooMany(config) ?? otherRegion(config) ?? sharedRole(config) ?? keyElsewhere(config) ?? topicElsewhere(config) ?? brokenSet(config);
+  executionsTooMany(config) ??
+  otherRegion(config) ??
+  sharedRole(config) ??
+  keyElsewhere(config) ??
+  topicElsewhere(config) ??
+  brokenSet(config);
 
-/** Above it one event in the region, after which every cluster lists again, takes the executions that sweep, register and the account's other functions need. */
+/**
+ * Above it one event in the region, after which every cluster lists again, takes the executions that sweep,
+ * register and the account's other functions need.
+ */
 const share = 0.8;
 
 function executionsTooMany({ hub, clusters }: Config): string | undefined {
@@ -19,7 +27,10 @@ function keyElsewhere({ hub: { region, encryption } }: Config): string | undefin
   if (encryption?.table && !region)
     return 'hub.encryption.table needs a known region: hub.region of clusters.yaml, or env.region of the stack in a CDK app';
   const other = Object.values(encryption ?? {}).find((key) => isElsewhere(key, region));
-  return other && `hub.encryption: the key ${other} is not in hub.region, ${region}, where table, queues and logs are`;
+  return (
+    other &&
+    `hub.encryption: the key ${other} is not in hub.region, ${region}, where table, queues and logs are`
+  );
 }
 
 /** False for an ARN that CloudFormation fills in later. */
@@ -29,11 +40,15 @@ const isElsewhere = (arn: string | undefined, region: string | undefined): boole
 /** CloudWatch refuses an alarm with a topic of another region, at the deploy. */
 function topicElsewhere({ hub: { region, alarms } }: Config): string | undefined {
   const other = Object.values(alarms ?? {}).find((topic) => isElsewhere(topic, region));
-  return other && `hub.alarms: the topic ${other} is not in hub.region, ${region}, and alarms reach topics of their own region alone`;
+  return (
+    other &&
+    `hub.alarms: the topic ${other} is not in hub.region, ${region}, and alarms reach topics of their own region alone`
+  );
 }
 
 function otherRegion({ hub, clusters }: Config): string | undefined {
-  const isOther = (region: string | undefined): boolean => /^[a-z]/.test(region ?? '') && region !== hub.region;
+  const isOther = (region: string | undefined): boolean =>
+    /^[a-z]/.test(region ?? '') && region !== hub.region;
   for (const { id, api, relay } of clusters) {
     const { identity } = relay;
     if (identity.type === 'pod-identity' && identity.association && isOther(identity.region))

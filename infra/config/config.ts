@@ -18,21 +18,40 @@ export interface HubConfig {
   readonly lambdaConcurrencyLimit: number;
   /** Keep executions for sweep and register, where the account has 100 more than those. */
   readonly reserveConcurrency: boolean;
-  /** Raised, it makes the next deploy register every cluster again, though nothing else of their stacks changed. */
+  /**
+   * Raised, it makes the next deploy register every cluster again, though nothing else of their stacks
+   * changed.
+   */
   readonly registrationEpoch: number;
   readonly vpc?: VpcConfig | undefined;
-  /** Roles whose people run `fleet-endpoints cluster` and `redrive`: only they and the hub's own functions may send to a cluster's queues. */
+  /**
+   * Roles whose people run `fleet-endpoints cluster` and `redrive`: only they and the hub's own functions may
+   * send to a cluster's queues.
+   */
   readonly operatorRoleArns: readonly string[];
-  /** Patterns that the clusters' secrets and roles are within, for fleets whose ARNs one by one are more than IAM lets a role have. */
+  /**
+   * Patterns that the clusters' secrets and roles are within, for fleets whose ARNs one by one are more than
+   * IAM lets a role have.
+   */
   readonly access: { readonly secrets: readonly string[]; readonly roles: readonly string[] };
   /** Keys of the customer's own; AWS's are used without. */
-  readonly encryption: { readonly table?: string | undefined; readonly queues?: string | undefined; readonly logs?: string | undefined };
+  readonly encryption: {
+    readonly table?: string | undefined;
+    readonly queues?: string | undefined;
+    readonly logs?: string | undefined;
+  };
   /** Provisioned units a second of the table and of its index. On demand without it. */
   readonly capacity?: CapacityConfig | undefined;
-  readonly alarms: { readonly pageTopicArn?: string | undefined; readonly ticketTopicArn?: string | undefined };
+  readonly alarms: {
+    readonly pageTopicArn?: string | undefined;
+    readonly ticketTopicArn?: string | undefined;
+  };
   /** Metrics that are kept for each cluster besides the fleet: `all` has upstream's gauges. */
   readonly clusterMetrics: ClusterMetrics;
-  /** How a new version of ingest and sync takes over: in steps of a tenth a minute, rolled back by alarms; or at once, without regard to alarms. */
+  /**
+   * How a new version of ingest and sync takes over: in steps of a tenth a minute, rolled back by alarms; or
+   * at once, without regard to alarms.
+   */
   readonly rollout: 'gradual' | 'at-once';
   /** Settings that all exporters and importers share (docs/clusterset.md). */
   readonly clusterset?: ClustersetConfig | undefined;
@@ -79,7 +98,10 @@ export interface ClusterConfig {
   readonly mode: 'shadow' | 'active' | 'paused';
   /** The first one, as the mode: for Services that opt in by annotation (docs/opt-in.md). */
   readonly optIn: 'off' | 'shadow' | 'active';
-  /** Imports of Services that other clusters export. A change of the file is applied; otherwise a switch by the command stays. */
+  /**
+   * Imports of Services that other clusters export. A change of the file is applied; otherwise a switch by
+   * the command stays.
+   */
   readonly imports: 'off' | 'shadow' | 'active';
   readonly exports?: ExportsConfig | undefined;
   /** The failure domain, which evictions count by. */

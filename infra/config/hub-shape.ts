@@ -1,11 +1,26 @@
-/** The hub's part of clusters.yaml: each value's form, its default, what it means, and the sentence that describes the allowed values. */
+/**
+ * The hub's part of clusters.yaml: each value's form, its default, what it means, and the sentence that
+ * describes the allowed values.
+ */
 
 import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
 import { clustersetShape } from './clusterset-shape.ts';
 import type { HubConfig } from './config.ts';
 import { asCdk, awsRegion, keyArn, matches, topicArn } from './config-values.ts';
 import { checked } from './yaml-rules.ts';
-import { fields, flag, integer, known, list, oneOf, optional, required, type Shape, text, withDefault } from './yaml-shape.ts';
+import {
+  fields,
+  flag,
+  integer,
+  known,
+  list,
+  oneOf,
+  optional,
+  required,
+  type Shape,
+  text,
+  withDefault,
+} from './yaml-shape.ts';
 
 /** An ARN with * for the parts that differ. */
 const arnPattern = (service: string, what: string): Shape<string> =>
@@ -18,16 +33,29 @@ const rolePattern = matches(
   /^arn:aws[a-z-]*:iam::([0-9]{12}|\*):role\/[^*].*$/,
 );
 export const tooManyOperators = ({ length }: readonly string[]): string | undefined =>
-  length > 20 ? `${length} roles are too many for the policies of the queues: 20 are allowed, and a pattern with * may stand for several` : undefined;
+  length > 20
+    ? `${length} roles are too many for the policies of the queues: 20 are allowed, and a pattern with * may stand for several`
+    : undefined;
 const operatorRoles = checked(list(arnPattern('iam', 'a role')), tooManyOperators);
-const webPage = text('the address of a page, https://… without a #fragment', (value) => URL.canParse(value) && /^https?:\/\/[^#]+$/.test(value));
+const webPage = text(
+  'the address of a page, https://… without a #fragment',
+  (value) => URL.canParse(value) && /^https?:\/\/[^#]+$/.test(value),
+);
 
 const proxy = text('the address of a proxy, http://HOST:PORT, without user and path', (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && `${url.pathname}${url.search}${url.hash}` === '/';
+  return (
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === '' &&
+    `${url.pathname}${url.search}${url.hash}` === '/'
+  );
 });
 /** The forms that Node's agents know: a range of addresses with "/" would match nothing. */
-const directHost = matches('a host, HOST:PORT, .DOMAIN, an address, FIRST-LAST of a range of IPv4 addresses, or *', /^(\*|[A-Za-z0-9._:*-]+)$/);
+const directHost = matches(
+  'a host, HOST:PORT, .DOMAIN, an address, FIRST-LAST of a range of IPv4 addresses, or *',
+  /^(\*|[A-Za-z0-9._:*-]+)$/,
+);
 
 const capacityRange = checked(
   fields({
@@ -40,7 +68,9 @@ const capacityRange = checked(
 const awsOwnedKeys = { table: undefined, queues: undefined, logs: undefined };
 const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
 
-const retentionDays: readonly number[] = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
+const retentionDays: readonly number[] = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
 
 export const hubShape: Shape<HubConfig> = fields(
   {
@@ -57,7 +87,9 @@ export const hubShape: Shape<HubConfig> = fields(
     logRetentionDays: withDefault(
       asCdk(
         checked(integer(1, 3653), (days) =>
-          retentionDays.includes(days) ? undefined : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
+          retentionDays.includes(days)
+            ? undefined
+            : `${days} is not a retention that CloudWatch Logs has: ${retentionDays.join(', ')} are allowed`,
         ),
         { type: 'logs.RetentionDays' },
       ),
@@ -81,7 +113,11 @@ export const hubShape: Shape<HubConfig> = fields(
     ),
     access: withDefault(
       fields({
-        secrets: withDefault(list(arnPattern('secretsmanager', 'secrets')), [], 'These patterns match the ARNs of secrets in Secrets Manager.'),
+        secrets: withDefault(
+          list(arnPattern('secretsmanager', 'secrets')),
+          [],
+          'These patterns match the ARNs of secrets in Secrets Manager.',
+        ),
         roles: withDefault(list(rolePattern), [], 'These patterns match the ARNs of roles in IAM.'),
       }),
       { secrets: [], roles: [] },
@@ -103,7 +139,11 @@ export const hubShape: Shape<HubConfig> = fields(
       }),
       'Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand.',
     ),
-    registrationEpoch: withDefault(integer(0, 1_000_000), 0, 'Another number makes the next deploy register every cluster again.'),
+    registrationEpoch: withDefault(
+      integer(0, 1_000_000),
+      0,
+      'Another number makes the next deploy register every cluster again.',
+    ),
     vpc: optional(
       checked(
         fields({
@@ -116,10 +156,16 @@ export const hubShape: Shape<HubConfig> = fields(
             list(matches('the id of a security group, sg-…', /^sg-[0-9a-f]+$/)),
             'The functions have these security groups, which the hub does not change.',
           ),
-          httpsProxy: optional(proxy, 'Sync and sweep use this proxy for all HTTPS: AWS and the API servers.'),
+          httpsProxy: optional(
+            proxy,
+            'Sync and sweep use this proxy for all HTTPS: AWS and the API servers.',
+          ),
           noProxy: withDefault(list(directHost), [], 'Sync and sweep reach these hosts without the proxy.'),
         }),
-        ({ httpsProxy, noProxy }) => (httpsProxy === undefined && noProxy.length > 0 ? 'noProxy is given, but httpsProxy is missing' : undefined),
+        ({ httpsProxy, noProxy }) =>
+          httpsProxy === undefined && noProxy.length > 0
+            ? 'noProxy is given, but httpsProxy is missing'
+            : undefined,
       ),
       'Sync and sweep run in this VPC, to reach private API endpoints.',
     ),
@@ -141,8 +187,14 @@ export const hubShape: Shape<HubConfig> = fields(
       'gradual' as const,
       '`gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it.',
     ),
-    clusterset: optional(clustersetShape, 'All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md).'),
-    runbookUrl: optional(webPage, 'docs/runbook.md can be read at this address. Alarms link to its headings.'),
+    clusterset: optional(
+      clustersetShape,
+      'All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md).',
+    ),
+    runbookUrl: optional(
+      webPage,
+      'docs/runbook.md can be read at this address. Alarms link to its headings.',
+    ),
   },
   'HubInput',
 ) as Shape<HubConfig>;

@@ -29,7 +29,8 @@ export function relaySettingsOf(
     eventsQueueUrl,
     region,
     tasks: {
-      // A cluster that is to be active later has these rights from the start, unless Services opt in there instead.
+      // A cluster that is to be active later has these rights from the start, unless Services opt in there
+      // instead.
       builtIn: optIn !== 'active' || mode === 'active',
       optIn: optIn === 'active',
       cleanup: optIn === 'active' && (settings.optIn?.cleanup ?? true),
@@ -40,11 +41,19 @@ export function relaySettingsOf(
     resyncSeconds: String(relay.resyncSeconds),
     ...(projectsToken(relay) && { roleArn }),
     priorityClassName: relay.priorityClassName,
-    extras: { extraEnv: relay.extraEnv, extraVolumes: relay.extraVolumes, extraVolumeMounts: relay.extraVolumeMounts, sidecars: relay.sidecars },
+    extras: {
+      extraEnv: relay.extraEnv,
+      extraVolumes: relay.extraVolumes,
+      extraVolumeMounts: relay.extraVolumeMounts,
+      sidecars: relay.sidecars,
+    },
   };
 }
 
-/** A cluster that previews imports has the rights to write them from the start, as one in shadow mode has those of active mode. */
+/**
+ * A cluster that previews imports has the rights to write them from the start, as one in shadow mode has
+ * those of active mode.
+ */
 function tasksInSet(
   { id: cluster, imports, exports: own }: ClusterConfig,
   { name: set, sameness }: ClustersetConfig,
@@ -52,6 +61,8 @@ function tasksInSet(
 ): ClustersetTasks {
   const editors = own?.editorsMayExport ? { editorsMayExport: true } : {};
   if (imports === 'off') return editors;
-  const sources = Object.fromEntries(members.flatMap(({ id, exports }) => (exports ? [[id, exports.podCidrs]] : [])));
+  const sources = Object.fromEntries(
+    members.flatMap(({ id, exports }) => (exports ? [[id, exports.podCidrs]] : [])),
+  );
   return { imports: { cluster, set, sameness, sources }, ...editors };
 }

@@ -10,9 +10,12 @@ export function loadConfig(file: string, givenBy: string): Config {
   try {
     yaml = readFileSync(file, 'utf8');
   } catch (e) {
-    throw new Error(`no clusters file at ${file}: copy clusters.example.yaml to clusters.yaml, or give another file: ${givenBy}`, {
-      cause: e,
-    });
+    throw new Error(
+      `no clusters file at ${file}: copy clusters.example.yaml to clusters.yaml, or give another file: ${givenBy}`,
+      {
+        cause: e,
+      },
+    );
   }
   return parseConfig(file, yaml);
 }

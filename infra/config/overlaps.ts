@@ -1,7 +1,10 @@
 import { cidrsOverlap, parseCidr } from '#shared/kube/cidr.ts';
 
 /** The first two ranges that have an address in common. */
-export function firstOverlap(a: readonly string[] = [], b: readonly string[] = []): readonly [string, string] | undefined {
+export function firstOverlap(
+  a: readonly string[] = [],
+  b: readonly string[] = [],
+): readonly [string, string] | undefined {
   for (const one of a) {
     const range = parseCidr(one);
     const other = b.find((text) => {

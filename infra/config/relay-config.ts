@@ -5,7 +5,17 @@ import { arn, asCdk, awsRegion, dnsLabel, eksName, matches, roleArn, seconds } f
 import { brokenExtras, extraEnv, extraVolumeMounts, extraVolumes, sidecars } from './relay-pod-config.ts';
 import type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
 import { checked } from './yaml-rules.ts';
-import { byType, fields, flag, integer, literal, optional, required, type Shape, withDefault } from './yaml-shape.ts';
+import {
+  byType,
+  fields,
+  flag,
+  integer,
+  literal,
+  optional,
+  required,
+  type Shape,
+  withDefault,
+} from './yaml-shape.ts';
 
 export type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
 
@@ -23,14 +33,21 @@ const identity = byType({
   irsa: fields({
     type: required(literal('irsa'), 'AWS STS gives the relay its role for a token of its ServiceAccount.'),
     oidcProviderArn: required(
-      asCdk(arn('iam', 'an OIDC provider'), { type: 'iam.IOpenIdConnectProvider', member: 'openIdConnectProviderArn' }),
+      asCdk(arn('iam', 'an OIDC provider'), {
+        type: 'iam.IOpenIdConnectProvider',
+        member: 'openIdConnectProviderArn',
+      }),
       "This provider issues the cluster's tokens.",
     ),
   }),
   'existing-role': fields({
     type: required(literal('existing-role'), 'The relay has a role that exists already.'),
     roleArn: required(roleArn, 'The relay has this role, which may be of another account.'),
-    webIdentity: withDefault(flag, false, "The role trusts the cluster's tokens. With false the pod gets its credentials in another way."),
+    webIdentity: withDefault(
+      flag,
+      false,
+      "The role trusts the cluster's tokens. With false the pod gets its credentials in another way.",
+    ),
   }),
 }) as Shape<RelayIdentityConfig>;
 
@@ -38,17 +55,33 @@ export const relay: Shape<RelayConfig> = checked(
   fields(
     {
       namespace: withDefault(dnsLabel, 'fleet-endpoints', 'The relay runs in this namespace.'),
-      replicas: withDefault(integer(1, 3), 2, 'This number of relays runs: one leads, the others are standbys on other nodes.'),
-      resyncSeconds: withDefault(seconds(60, 86_400), 1800, 'The relay lists all objects again after this time.'),
+      replicas: withDefault(
+        integer(1, 3),
+        2,
+        'This number of relays runs: one leads, the others are standbys on other nodes.',
+      ),
+      resyncSeconds: withDefault(
+        seconds(60, 86_400),
+        1800,
+        'The relay lists all objects again after this time.',
+      ),
       identity: required(identity, 'The relay has this identity in AWS.'),
       priorityClassName: withDefault(
         matches('the name of a PriorityClass, or "" for none', /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$/),
         criticalPriority,
         "The relay's pods have this PriorityClass.",
       ),
-      extraEnv: withDefault(extraEnv, [], "The relay's container has these further environment variables, in the form of a Pod."),
+      extraEnv: withDefault(
+        extraEnv,
+        [],
+        "The relay's container has these further environment variables, in the form of a Pod.",
+      ),
       extraVolumes: withDefault(extraVolumes, [], "The relay's pod has these further volumes."),
-      extraVolumeMounts: withDefault(extraVolumeMounts, [], "The relay's container has these further volume mounts."),
+      extraVolumeMounts: withDefault(
+        extraVolumeMounts,
+        [],
+        "The relay's container has these further volume mounts.",
+      ),
       sidecars: withDefault(sidecars, [], "The relay's pod has these further containers."),
     },
     'RelayInput',

@@ -12,7 +12,15 @@ export interface RelayConfig extends PodExtras {
 }
 
 export type RelayIdentityConfig =
-  | { readonly type: 'pod-identity'; readonly clusterName: string; readonly association: boolean; readonly region?: string | undefined }
+  | {
+      readonly type: 'pod-identity';
+      readonly clusterName: string;
+      readonly association: boolean;
+      readonly region?: string | undefined;
+    }
   | { readonly type: 'irsa'; readonly oidcProviderArn: string }
-  /** `webIdentity` is true if the role trusts the cluster's tokens. Otherwise the pod gets its credentials in another way. */
+  /**
+   * `webIdentity` is true if the role trusts the cluster's tokens. Otherwise the pod gets its credentials in
+   * another way.
+   */
   | { readonly type: 'existing-role'; readonly roleArn: string; readonly webIdentity: boolean };

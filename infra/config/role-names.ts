@@ -1,6 +1,7 @@
 /**
- * Names of the hub's roles in IAM. API servers (AuthenticationConfiguration), roles of other accounts and policies of keys trust them by ARN. A hub that is
- * deployed again must have the same names. An account's roles are those of all its regions, hence the region in each name.
+ * Names of the hub's roles in IAM. API servers (AuthenticationConfiguration), roles of other accounts and
+ * policies of keys trust them by ARN. A hub that is deployed again must have the same names. An account's
+ * roles are those of all its regions, hence the region in each name.
  */
 import { createHash } from 'node:crypto';
 
@@ -15,7 +16,10 @@ const most = 64;
 const maxRegion = 14;
 const hashLength = 6;
 
-/** The id of the cluster is cut if it is too long. A hash then keeps the name apart from those of other clusters. */
+/**
+ * The id of the cluster is cut if it is too long. A hash then keeps the name apart from those of other
+ * clusters.
+ */
 export function relayRoleNameOf(hub: string, region: string, cluster: string): string {
   const room = most - `${hub}---relay`.length - maxRegion;
   const hash = createHash('sha256').update(cluster).digest('hex').slice(0, hashLength);

@@ -1,9 +1,16 @@
-/** The shape of clusters.yaml in two further languages: a JSON Schema for editors, and the types of the constructs' props. */
+/**
+ * The shape of clusters.yaml in two further languages: a JSON Schema for editors, and the types of the
+ * constructs' props.
+ */
 import { configShape } from './config-shape.ts';
 import { propNameOf, type Schema } from './schema.ts';
 
 export function configSchema(): object {
-  const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'clusters.yaml of fleet-endpoints', ...configShape.schema };
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'clusters.yaml of fleet-endpoints',
+    ...configShape.schema,
+  };
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === 'cdk' ? undefined : value)));
 }
 
@@ -18,7 +25,10 @@ export function propsText(): string {
   const modules = [...new Set(all.match(/(?<=: )[a-z]+(?=\.[A-Z])/g))].sort();
   return [
     '/** The props of the constructs: what clusters.yaml has. Made from infra/config by `npm run props`; test/infra/props.test.ts compares. */',
-    ["import type { Duration } from 'aws-cdk-lib';", ...modules.map((name) => `import type * as ${name} from 'aws-cdk-lib/aws-${name}';`)].join('\n'),
+    [
+      "import type { Duration } from 'aws-cdk-lib';",
+      ...modules.map((name) => `import type * as ${name} from 'aws-cdk-lib/aws-${name}';`),
+    ].join('\n'),
     all,
   ].join('\n\n');
 }
@@ -35,15 +45,21 @@ function typeText(schema: Schema, indent: string, interfaces: Map<string, string
   if (schema.const !== undefined) return `'${schema.const}'`;
   if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ');
   if (schema.oneOf) return schema.oneOf.map((each) => typeText(each, indent, interfaces)).join(' | ');
-  if (schema.type === 'array') return `readonly ${grouped(typeText(schema.items ?? {}, indent, interfaces))}[]`;
+  if (schema.type === 'array')
+    return `readonly ${grouped(typeText(schema.items ?? {}, indent, interfaces))}[]`;
   if (schema.type === 'integer') return 'number';
-  if (schema.type === 'object') return schema.properties ? bodyText(schema, indent, interfaces) : '{ readonly [key: string]: unknown }';
+  if (schema.type === 'object')
+    return schema.properties ? bodyText(schema, indent, interfaces) : '{ readonly [key: string]: unknown }';
   return schema.type ?? 'unknown';
 }
 
 const grouped = (text: string): string => (text.includes('|') ? `(${text})` : text);
 
-function bodyText({ title, properties = {}, required = [] }: Schema, indent: string, interfaces: Map<string, string>): string {
+function bodyText(
+  { title, properties = {}, required = [] }: Schema,
+  indent: string,
+  interfaces: Map<string, string>,
+): string {
   const inner = `${indent}  `;
   const members = Object.entries(properties).flatMap(([key, schema]) => {
     if (title === 'HubInput' && notInProps.includes(key)) return [];
@@ -53,13 +69,17 @@ function bodyText({ title, properties = {}, required = [] }: Schema, indent: str
       `${inner}/** ${doc} */\n${inner}readonly ${of}${later ? '?' : ''}: ${value};`;
     const sentences = `${sentencesOf(schema)}${fallbackText(key, schema)}`;
     if (!/Arn$/.test(key)) return [member(name, !required.includes(key), sentences, type)];
-    return [member(name, true, sentences, type), member(key, true, `The ARN may be given instead of ${name}.`, 'string')];
+    return [
+      member(name, true, sentences, type),
+      member(key, true, `The ARN may be given instead of ${name}.`, 'string'),
+    ];
   });
   return `{\n${members.join('\n')}\n${indent}}`;
 }
 
 /** The type of the CDK defines the allowed values. */
-const sentencesOf = ({ description = '', cdk }: Schema): string => (cdk ? description.replace(/ Allowed: .*$/, '') : description);
+const sentencesOf = ({ description = '', cdk }: Schema): string =>
+  cdk ? description.replace(/ Allowed: .*$/, '') : description;
 
 /** The properties of an object have their own defaults. */
 function fallbackText(name: string, { default: fallback, properties, cdk }: Schema): string {

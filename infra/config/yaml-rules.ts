@@ -1,4 +1,7 @@
-/** Shapes that ask more than a type: rules about a whole value, about the items of a list, and another program's mapping. */
+/**
+ * Shapes that ask more than a type: rules about a whole value, about the items of a list, and another
+ * program's mapping.
+ */
 import { isMap, isSeq, type Node, visit } from 'yaml';
 import { describe, type Shape, shape } from './yaml-shape.ts';
 
@@ -19,7 +22,10 @@ export function mapping(what: string, rule: (value: Mapping) => readonly string[
   });
 }
 
-/** The shape, then a rule about the whole, if every part of it could be read. The rule's sentence is reported at the value. */
+/**
+ * The shape, then a rule about the whole, if every part of it could be read. The rule's sentence is reported
+ * at the value.
+ */
 export function checked<T>(of: Shape<T>, rule: (value: T) => string | undefined): Shape<T> {
   return shape(of.schema, (node, at) => {
     const before = at.problemCount();
@@ -31,7 +37,11 @@ export function checked<T>(of: Shape<T>, rule: (value: T) => string | undefined)
 }
 
 /** No two items with the same key; reported at the later one. */
-export function unique<T>(of: Shape<readonly T[]>, name: string, key: (item: T) => unknown): Shape<readonly T[]> {
+export function unique<T>(
+  of: Shape<readonly T[]>,
+  name: string,
+  key: (item: T) => unknown,
+): Shape<readonly T[]> {
   return shape(of.schema, (node, at) => {
     const items = of(node, at);
     const seen = new Map<unknown, number>();
@@ -40,7 +50,11 @@ export function unique<T>(of: Shape<readonly T[]>, name: string, key: (item: T) 
       const first = seen.get(k);
       if (k === undefined) return;
       const where = isSeq(node) ? (node.items[i] as Node) : node;
-      if (first !== undefined) at.problem(`[${i}].${name} ${JSON.stringify(k)} is also that of [${first}]: each must be used once`, where);
+      if (first !== undefined)
+        at.problem(
+          `[${i}].${name} ${JSON.stringify(k)} is also that of [${first}]: each must be used once`,
+          where,
+        );
       else seen.set(k, i);
     });
     return items;

@@ -3,8 +3,9 @@ import type { Schema } from './schema.ts';
 import { resolveAliases } from './yaml-aliases.ts';
 
 /**
- * Reads a YAML document into a typed value and collects every problem with the place it is at, instead of stopping at the first.
- * A shape returns undefined when it has reported a problem; `readYaml` then throws, so that no half-read value gets out.
+ * Reads a YAML document into a typed value and collects every problem with the place it is at, instead of
+ * stopping at the first. A shape returns undefined when it has reported a problem; `readYaml` then throws, so
+ * that no half-read value gets out.
  */
 export interface Shape<T> {
   (node: Node | null | undefined, at: At): T | undefined;
@@ -26,12 +27,26 @@ export interface At {
   readonly isLater?: (value: unknown) => boolean;
 }
 
-type Field<T> = { readonly shape: Shape<T>; readonly required: boolean; readonly fallback?: T; readonly doc: string };
+type Field<T> = {
+  readonly shape: Shape<T>;
+  readonly required: boolean;
+  readonly fallback?: T;
+  readonly doc: string;
+};
 type Values<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 export const required = <T>(of: Shape<T>, doc = ''): Field<T> => ({ shape: of, required: true, doc });
-export const withDefault = <T>(of: Shape<T>, fallback: T, doc = ''): Field<T> => ({ shape: of, required: false, fallback, doc });
-export const optional = <T>(of: Shape<T>, doc = ''): Field<T | undefined> => ({ shape: of as Shape<T | undefined>, required: false, doc });
+export const withDefault = <T>(of: Shape<T>, fallback: T, doc = ''): Field<T> => ({
+  shape: of,
+  required: false,
+  fallback,
+  doc,
+});
+export const optional = <T>(of: Shape<T>, doc = ''): Field<T | undefined> => ({
+  shape: of as Shape<T | undefined>,
+  required: false,
+  doc,
+});
 
 export class YamlProblems extends Error {
   override readonly name = 'YamlProblems';
@@ -47,18 +62,34 @@ export function readYaml<T>(file: string, text: string, of: Shape<T>): T {
     });
   } catch (error) {
     // The parser and the shapes are recursive.
-    if (error instanceof RangeError) throw new YamlProblems(`${file}:1:1: the file is nested too deeply: a dozen levels are enough for every key`);
+    if (error instanceof RangeError)
+      throw new YamlProblems(
+        `${file}:1:1: the file is nested too deeply: a dozen levels are enough for every key`,
+      );
     throw error;
   }
 }
 
 /** The same for a value that a program gives, such as a construct's props. */
-export function readValue<T>(name: string, value: unknown, of: Shape<T>, isLater: (value: unknown) => boolean): T {
+export function readValue<T>(
+  name: string,
+  value: unknown,
+  of: Shape<T>,
+  isLater: (value: unknown) => boolean,
+): T {
   return readDocument(new Document(value, { aliasDuplicateObjects: false }), of, () => name, isLater);
 }
 
-function readDocument<T>(document: Document, of: Shape<T>, place: (offset: number) => string, isLater?: (value: unknown) => boolean): T {
-  const problems: { offset: number; text: string }[] = document.errors.map((e) => ({ offset: e.pos[0], text: e.message }));
+function readDocument<T>(
+  document: Document,
+  of: Shape<T>,
+  place: (offset: number) => string,
+  isLater?: (value: unknown) => boolean,
+): T {
+  const problems: { offset: number; text: string }[] = document.errors.map((e) => ({
+    offset: e.pos[0],
+    text: e.message,
+  }));
   if (problems.length === 0) problems.push(...resolveAliases(document));
   const at = (path: string, node: Node | null | undefined): At => ({
     path,
@@ -69,9 +100,12 @@ function readDocument<T>(document: Document, of: Shape<T>, place: (offset: numbe
       return undefined;
     },
   });
-  const value = problems.length === 0 ? of(document.contents, withNodes(at, '', document.contents)) : undefined;
+  const value =
+    problems.length === 0 ? of(document.contents, withNodes(at, '', document.contents)) : undefined;
   if (problems.length > 0) {
-    const places = problems.sort((a, b) => a.offset - b.offset).map(({ offset, text: what }) => `${place(offset)}: ${what}`);
+    const places = problems
+      .sort((a, b) => a.offset - b.offset)
+      .map(({ offset, text: what }) => `${place(offset)}: ${what}`);
     throw new YamlProblems(places.join('\n'));
   }
   return value as T;
@@ -79,22 +113,36 @@ function readDocument<T>(document: Document, of: Shape<T>, place: (offset: numbe
 
 const children = new WeakMap<At, (step: string, node: Node | null | undefined) => At>();
 
-function withNodes(make: (path: string, node: Node | null | undefined) => At, path: string, node: Node | null | undefined): At {
+function withNodes(
+  make: (path: string, node: Node | null | undefined) => At,
+  path: string,
+  node: Node | null | undefined,
+): At {
   const at = make(path, node);
-  children.set(at, (step, child) => withNodes(make, step.startsWith('[') || path === '' ? path + step : `${path}.${step}`, child ?? node));
+  children.set(at, (step, child) =>
+    withNodes(make, step.startsWith('[') || path === '' ? path + step : `${path}.${step}`, child ?? node),
+  );
   return at;
 }
 const below = (at: At, step: string, node: Node | null | undefined): At => children.get(at)!(step, node);
 
 /** `title`: the name of the type. */
-export function fields<F extends { readonly [name: string]: Field<unknown> }>(known: F, title?: string): Shape<Values<F>> {
+export function fields<F extends { readonly [name: string]: Field<unknown> }>(
+  known: F,
+  title?: string,
+): Shape<Values<F>> {
   return shape(objectSchema(known, title), (node, at) => {
-    if (!isMap(node)) return at.problem(`${describe(node)}: a mapping with ${Object.keys(known).join(', ')} is needed`);
+    if (!isMap(node))
+      return at.problem(`${describe(node)}: a mapping with ${Object.keys(known).join(', ')} is needed`);
     const found = new Map<string, Node | null>();
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? String(key.value) : '';
       if (Object.hasOwn(known, name)) found.set(name, value as Node | null);
-      else at.problem(`unknown key ${JSON.stringify(name)}: ${Object.keys(known).join(', ')} are allowed`, key as Node);
+      else
+        at.problem(
+          `unknown key ${JSON.stringify(name)}: ${Object.keys(known).join(', ')} are allowed`,
+          key as Node,
+        );
     }
     const result: { [name: string]: unknown } = {};
     for (const [name, field] of Object.entries(known)) {
@@ -121,8 +169,17 @@ function objectSchema(known: { readonly [name: string]: Field<unknown> }, title:
 
 /** The key's own sentence before that of its values. */
 function described({ shape: { schema }, doc, fallback }: Field<unknown>): Schema {
-  const description = [doc, schema.description && (doc ? `Allowed: ${schema.description}.` : schema.description)].filter(Boolean).join(' ');
-  return { ...schema, ...(description && { description }), ...(fallback !== undefined && { default: fallback }) };
+  const description = [
+    doc,
+    schema.description && (doc ? `Allowed: ${schema.description}.` : schema.description),
+  ]
+    .filter(Boolean)
+    .join(' ');
+  return {
+    ...schema,
+    ...(description && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  };
 }
 
 /** A mapping whose key `type` selects one of the shapes. */
@@ -160,9 +217,14 @@ export function listOr<T, W extends string>(of: Shape<readonly T[]>, word: W): S
 }
 
 /** `allowed` describes the values that `test` accepts; `test` may return the value in another form. */
-export function text<T extends string = string>(allowed: string, test: (value: string) => boolean | T, schema: Schema = {}): Shape<T> {
+export function text<T extends string = string>(
+  allowed: string,
+  test: (value: string) => boolean | T,
+  schema: Schema = {},
+): Shape<T> {
   return shape({ type: 'string', description: allowed, ...schema }, (node, at) => {
-    if (!isScalar(node) || typeof node.value !== 'string') return at.problem(`${describe(node)}: ${allowed} is needed`);
+    if (!isScalar(node) || typeof node.value !== 'string')
+      return at.problem(`${describe(node)}: ${allowed} is needed`);
     if (at.isLater?.(node.value)) return node.value as T;
     const verdict = test(node.value);
     if (verdict === false) return at.problem(`${JSON.stringify(shorten(node.value))} is not ${allowed}`);
@@ -173,25 +235,38 @@ export function text<T extends string = string>(allowed: string, test: (value: s
 /** A value on which the templates depend, so it can't be a placeholder. */
 export const known = <T>(of: Shape<T>): Shape<T> =>
   shape(of.schema, (node, at) =>
-    isScalar(node) && at.isLater?.(node.value) ? at.problem('a token is given: the value must be known at the synthesis') : of(node, at),
+    isScalar(node) && at.isLater?.(node.value)
+      ? at.problem('a token is given: the value must be known at the synthesis')
+      : of(node, at),
   );
 
 export const literal = <T extends string>(value: T): Shape<T> =>
   known(text<T>(JSON.stringify(value), (v) => v === value, { const: value, description: undefined }));
 export const oneOf = <T extends string>(...values: readonly T[]): Shape<T> =>
-  known(text<T>(`one of ${values.join(', ')}`, (v) => values.includes(v as T), { enum: values, description: undefined }));
+  known(
+    text<T>(`one of ${values.join(', ')}`, (v) => values.includes(v as T), {
+      enum: values,
+      description: undefined,
+    }),
+  );
 
 export const integer = (from: number, to: number): Shape<number> =>
   known(
     shape({ type: 'integer', minimum: from, maximum: to }, (node, at) =>
-      isScalar(node) && typeof node.value === 'number' && Number.isInteger(node.value) && node.value >= from && node.value <= to
+      isScalar(node) &&
+      typeof node.value === 'number' &&
+      Number.isInteger(node.value) &&
+      node.value >= from &&
+      node.value <= to
         ? node.value
         : at.problem(`${describe(node)}: a whole number from ${from} to ${to} is needed`),
     ),
   );
 
 export const flag: Shape<boolean> = shape({ type: 'boolean' }, (node, at) =>
-  isScalar(node) && typeof node.value === 'boolean' ? node.value : at.problem(`${describe(node)}: true or false is needed`),
+  isScalar(node) && typeof node.value === 'boolean'
+    ? node.value
+    : at.problem(`${describe(node)}: true or false is needed`),
 );
 
 const shorten = (value: string): string => (value.length > 80 ? `${value.slice(0, 77)}...` : value);

@@ -1,5 +1,13 @@
-/** CloudWatch as the console's source: GetMetricData in batches. Metrics have one value a minute and each read costs, so answers are kept for a minute. */
-import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataResult } from '@aws-sdk/client-cloudwatch';
+/**
+ * CloudWatch as the console's source: GetMetricData in batches. Metrics have one value a minute and each read
+ * costs, so answers are kept for a minute.
+ */
+import {
+  type CloudWatchClient,
+  GetDashboardCommand,
+  GetMetricDataCommand,
+  type MetricDataResult,
+} from '@aws-sdk/client-cloudwatch';
 import { dashboardNameOf } from '#infra/monitoring/dashboard-names.ts';
 import { clusterDashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
 import type { Dashboard } from '#infra/monitoring/widgets.ts';
@@ -28,7 +36,10 @@ const recentSeconds = 300;
 export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<MetricsSource> {
   const { hub, region, now } = options;
   const read = async (dashboard: Dashboard): Promise<DeployedDashboard> =>
-    deployedDashboard(dashboard, await readDashboard(options.client, dashboardNameOf(hub, region, dashboard)));
+    deployedDashboard(
+      dashboard,
+      await readDashboard(options.client, dashboardNameOf(hub, region, dashboard)),
+    );
   const deployed = await Promise.all([read(fleetDashboard), read(clusterDashboard)]);
   const kept = new Map<string, { readonly untilMs: number; readonly answer: Promise<unknown> }>();
   /** Keeps an answer for a minute. A failure is not kept. */
@@ -50,11 +61,17 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
     const period = periodOf(minutes, now() - untilMs);
     const count = (minutes * 60) / period;
     const from = (Math.floor(untilMs / 1000 / period) + 1 - count) * period;
-    const flat = queries.flatMap((widget) => widget.map((query) => (cluster === undefined ? query : ofCluster(query, cluster))));
+    const flat = queries.flatMap((widget) =>
+      widget.map((query) => (cluster === undefined ? query : ofCluster(query, cluster))),
+    );
     const found = await readMetrics(options.client, flat, { from, period, count });
     const values = found.values();
     const next = (): SeriesValues => values.next().value as SeriesValues;
-    return { from, period, widgets: dashboard.rows.flatMap((row) => row.widgets.map((w) => w.series.map(next))) };
+    return {
+      from,
+      period,
+      widgets: dashboard.rows.flatMap((row) => row.widgets.map((w) => w.series.map(next))),
+    };
   }
 
   async function recentOf(clusters: readonly string[]): Promise<ReadonlyMap<string, Recent>> {
@@ -71,12 +88,15 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
       query(c, 'SyncsFailed', 'Sum'),
       query(c, 'Parked', 'Sum'),
     ]);
-    // CloudWatch aligns periods of five minutes to the hour. The query covers the current period and the one before.
+    // CloudWatch aligns periods of five minutes to the hour. The query covers the current period and the one
+    // before.
     const from = (Math.floor(now() / 1000 / recentSeconds) - 1) * recentSeconds;
     const found = await readMetrics(options.client, queries, { from, period: recentSeconds, count: 2 });
     return new Map(
       clusters.map((cluster, i) => {
-        const [p50, p99, failed, parked] = found.slice(i * 4, i * 4 + 4).map(({ newest }) => newest ?? undefined);
+        const [p50, p99, failed, parked] = found
+          .slice(i * 4, i * 4 + 4)
+          .map(({ newest }) => newest ?? undefined);
         return [cluster, { p50, p99, errors: (failed ?? 0) + (parked ?? 0) }];
       }),
     );
@@ -87,7 +107,9 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
     dashboards: async () => deployed.map(({ dashboard }) => dashboard),
     async series({ id }, cluster, minutes, untilMs) {
       const of = deployed.find(({ dashboard }) => dashboard.id === id) as DeployedDashboard;
-      return once(JSON.stringify([id, cluster, minutes, untilMs]), () => seriesOf(of, cluster, minutes, untilMs));
+      return once(JSON.stringify([id, cluster, minutes, untilMs]), () =>
+        seriesOf(of, cluster, minutes, untilMs),
+      );
     },
     recent: (clusters) => once(JSON.stringify(clusters), () => recentOf(clusters)),
   };
@@ -95,7 +117,10 @@ export async function cloudWatchMetrics(options: CloudWatchOptions): Promise<Met
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Returns the period in seconds, for at most 180 points a chart. CloudWatch keeps periods of a minute for 15 days, and of five minutes for 63. */
+/**
+ * Returns the period in seconds, for at most 180 points a chart. CloudWatch keeps periods of a minute for 15
+ * days, and of five minutes for 63.
+ */
 export function periodOf(minutes: number, ageMs = 0): number {
   const startsBeforeMs = ageMs + minutes * 60_000;
   if (startsBeforeMs >= 63 * dayMs) return 3600;
@@ -115,12 +140,22 @@ interface Span {
 }
 
 /** Returns the values of each query from `from` on, with null for a missing value. */
-async function readMetrics(client: CloudWatchClient, queries: readonly MetricQuery[], span: Span): Promise<readonly SeriesValues[]> {
-  const batches = Array.from({ length: Math.ceil(queries.length / maxQueries) }, (_, i) => queries.slice(i * maxQueries, (i + 1) * maxQueries));
+async function readMetrics(
+  client: CloudWatchClient,
+  queries: readonly MetricQuery[],
+  span: Span,
+): Promise<readonly SeriesValues[]> {
+  const batches = Array.from({ length: Math.ceil(queries.length / maxQueries) }, (_, i) =>
+    queries.slice(i * maxQueries, (i + 1) * maxQueries),
+  );
   return (await Promise.all(batches.map((batch) => readBatch(client, batch, span)))).flat();
 }
 
-async function readBatch(client: CloudWatchClient, queries: readonly MetricQuery[], { from, period, count }: Span): Promise<SeriesValues[]> {
+async function readBatch(
+  client: CloudWatchClient,
+  queries: readonly MetricQuery[],
+  { from, period, count }: Span,
+): Promise<SeriesValues[]> {
   const values = queries.map((): (number | null)[] => Array.from({ length: count }, () => null));
   let NextToken: string | undefined;
   do {
@@ -140,12 +175,20 @@ async function readBatch(client: CloudWatchClient, queries: readonly MetricQuery
 }
 
 const statOf = ({ namespace, name, dimensions, statistic }: MetricQuery, period: number) => ({
-  Metric: { Namespace: namespace, MetricName: name, Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })) },
+  Metric: {
+    Namespace: namespace,
+    MetricName: name,
+    Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
+  },
   Period: period,
   Stat: statistic,
 });
 
-function fill(values: readonly (number | null)[][], { Id = '', Timestamps = [], Values = [] }: MetricDataResult, { from, period }: Span): void {
+function fill(
+  values: readonly (number | null)[][],
+  { Id = '', Timestamps = [], Values = [] }: MetricDataResult,
+  { from, period }: Span,
+): void {
   const series = values[Number(Id.slice(1))];
   for (const [i, timestamp] of Timestamps.entries()) {
     const at = Math.floor((timestamp.getTime() / 1000 - from) / period);

@@ -1,4 +1,7 @@
-/** Reads the clusters of the hub's sets and each exported name. It reads a few partitions of each cluster, independent of the number of pods. */
+/**
+ * Reads the clusters of the hub's sets and each exported name. It reads a few partitions of each cluster,
+ * independent of the number of pods.
+ */
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
@@ -18,21 +21,33 @@ import { type Member, memberRow, type NameOfSet, setServiceRow } from './cluster
 
 export async function clustersetAnswer(table: Table, now: number): Promise<ClustersetAnswer> {
   const records = await concurrently(16, await listClusters(table), (id) => readCluster(table, id));
-  const found = await concurrently(8, records.filter((r) => r !== undefined && !isDeregistered(r)) as readonly ClusterRecord[], (record) =>
-    readMember(table, record, now),
+  const found = await concurrently(
+    8,
+    records.filter((r) => r !== undefined && !isDeregistered(r)) as readonly ClusterRecord[],
+    (record) => readMember(table, record, now),
   );
   const members = found.filter(takesPart);
   const names = await readNames(table, members);
   const services = names.map((name) => setServiceRow(name, members, now));
-  const heard = members.map(({ record }) => ({ witness: witnessOf(record), region: record.clusterset.region }));
-  return { members: members.map((member) => memberRow(member, services, now)), isHalfSilent: isHalfSilent(heard, now), services };
+  const heard = members.map(({ record }) => ({
+    witness: witnessOf(record),
+    region: record.clusterset.region,
+  }));
+  return {
+    members: members.map((member) => memberRow(member, services, now)),
+    isHalfSilent: isHalfSilent(heard, now),
+    services,
+  };
 }
 
 /** Returns true if the cluster exports or imports, or has objects left from an earlier time. */
 const takesPart = ({ record, exports, imports }: Member): boolean =>
   exportsAnything(record) || importsAnything(record) || exports.size > 0 || imports.size > 0;
 
-/** Bound on the pending work items that are read. Imports that wait for their turn count too. A cluster with more is behind with all its imports. */
+/**
+ * Bound on the pending work items that are read. Imports that wait for their turn count too. A cluster with
+ * more is behind with all its imports.
+ */
 const maxPending = 1_000;
 
 async function readMember(table: Table, record: ClusterRecord, now: number): Promise<Member> {
@@ -44,8 +59,9 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
     imports ? listImportReports(table, record.id) : [],
     imports ? table.queryDirty(record.id, now + maxDelaySeconds * 1000, maxPending) : [],
   ]);
-  const keyed = <O extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(objects: readonly O[]) =>
-    new Map(objects.map((o) => [`${o.metadata.namespace}/${o.metadata.name}`, o] as const));
+  const keyed = <O extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(
+    objects: readonly O[],
+  ) => new Map(objects.map((o) => [`${o.metadata.namespace}/${o.metadata.name}`, o] as const));
   return {
     record,
     exports: keyed(exported),
@@ -61,7 +77,10 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
   };
 }
 
-/** Returns each name that a cluster exports, has a ServiceExport for, or imports while its exporters are unknown. */
+/**
+ * Returns each name that a cluster exports, has a ServiceExport for, or imports while its exporters are
+ * unknown.
+ */
 async function readNames(table: Table, members: readonly Member[]): Promise<readonly NameOfSet[]> {
   const places = new Map<string, { readonly set: string; readonly namespace: string }>();
   for (const { record, exports, imports } of members) {
@@ -74,13 +93,18 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
   const perPlace = await concurrently(16, [...places.values()], async ({ set, namespace }) => {
     const entries = new Map(await listed(readSetNamespace(table, set, namespace)));
     const ofSet = members.filter((m) => m.record.clusterset.set === set);
-    const keys = ofSet.flatMap((m) => [...m.exports.keys(), ...[...m.reports].flatMap(([key, { unknown }]) => (unknown ? [key] : []))]);
+    const keys = ofSet.flatMap((m) => [
+      ...m.exports.keys(),
+      ...[...m.reports].flatMap(([key, { unknown }]) => (unknown ? [key] : [])),
+    ]);
     const wanted = keys.filter((key) => key.startsWith(`${namespace}/`));
     const names = new Set([
       ...wanted.map((key) => key.slice(namespace.length + 1)),
       ...[...entries].filter(([, e]) => e.exportTexts.size > 0).map(([n]) => n),
     ]);
-    return concurrently(8, [...names].sort(), (name) => readName(table, { set, namespace, name, entries: entries.get(name) ?? noEntries }, ofSet));
+    return concurrently(8, [...names].sort(), (name) =>
+      readName(table, { set, namespace, name, entries: entries.get(name) ?? noEntries }, ofSet),
+    );
   });
   return perPlace.flat().sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 }
@@ -88,12 +112,20 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
 const noEntries: SetEntries = { exportTexts: new Map(), winner: undefined };
 
 /** Reads the Services of exports that are missing in the set, because they explain why. */
-async function readName(table: Table, name: Omit<NameOfSet, 'untold'>, members: readonly Member[]): Promise<NameOfSet> {
+async function readName(
+  table: Table,
+  name: Omit<NameOfSet, 'untold'>,
+  members: readonly Member[],
+): Promise<NameOfSet> {
   const key = `${name.namespace}/${name.name}`;
   const untold = members.filter((m) => m.exports.has(key) && !name.entries.exportTexts.has(m.record.id));
-  const services = await concurrently(4, untold, async ({ record: { id } }): Promise<readonly [string, Service | undefined]> => {
-    const stored = await readObject({ table, cluster: id }, 'Service', name.namespace, name.name);
-    return [id, decodeObjectOf('Service', stored)];
-  });
+  const services = await concurrently(
+    4,
+    untold,
+    async ({ record: { id } }): Promise<readonly [string, Service | undefined]> => {
+      const stored = await readObject({ table, cluster: id }, 'Service', name.namespace, name.name);
+      return [id, decodeObjectOf('Service', stored)];
+    },
+  );
   return { ...name, untold: new Map(services) };
 }

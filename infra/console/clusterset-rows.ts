@@ -43,7 +43,9 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
   const members = all.filter((m) => m.record.clusterset.set === set);
   const key = `${namespace}/${name}`;
   const memberOf = (cluster: string): Member | undefined => members.find((m) => m.record.id === cluster);
-  const published = [...entries.exportTexts].flatMap(([cluster, text]) => (memberOf(cluster) ? [JSON.parse(text) as ExportedService] : []));
+  const published = [...entries.exportTexts].flatMap(([cluster, text]) =>
+    memberOf(cluster) ? [JSON.parse(text) as ExportedService] : [],
+  );
   // All members of a set have the same setting.
   const precedence = members[0]?.record.clusterset.precedence ?? 'sticky';
   const merged = mergeExports(published, { winner: settledWinner(entries.winner, now), precedence });
@@ -51,7 +53,9 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
     const member = memberOf(cluster);
     return member ? [{ cluster, ...sourceStanding(member.record, now) }] : [];
   });
-  const untold = [...of.untold].map(([cluster, service]) => untoldSource(of, memberOf(cluster), cluster, service));
+  const untold = [...of.untold].map(([cluster, service]) =>
+    untoldSource(of, memberOf(cluster), cluster, service),
+  );
   const silent = told.filter((s) => s.state === 'silent').map((s) => s.cluster);
   const importers = members
     .filter((m) => importsAnything(m.record) || m.imports.has(key))
@@ -70,7 +74,8 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
       });
       return { cluster: member.record.id, ...standing };
     });
-  const sentence = ({ cluster, state, why }: StateOfCluster<string>): string => `${cluster} is ${state}: ${why}`;
+  const sentence = ({ cluster, state, why }: StateOfCluster<string>): string =>
+    `${cluster} is ${state}: ${why}`;
   return {
     set,
     namespace,
@@ -86,13 +91,22 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
   };
 }
 
-function untoldSource({ namespace, name }: NameOfSet, member: Member | undefined, cluster: string, service: Service | undefined): Source {
+function untoldSource(
+  { namespace, name }: NameOfSet,
+  member: Member | undefined,
+  cluster: string,
+  service: Service | undefined,
+): Source {
   const exported = member?.exports.get(`${namespace}/${name}`);
   if (!member || !exported) return { cluster, state: 'not valid', why: 'its export is deleted' };
   const { clusterset, optIn } = member.record;
   const isDeleting = exported.metadata.deletionTimestamp !== undefined;
   const allowed = clusterset.exports.namespaces;
-  const { validity } = checkExport(cluster, exported, validityOf({ namespace, name, isDeleting, service, allowed, optsIn: optIn !== 'off' }));
+  const { validity } = checkExport(
+    cluster,
+    exported,
+    validityOf({ namespace, name, isDeleting, service, allowed, optsIn: optIn !== 'off' }),
+  );
   const why = validity.valid ? 'the run of its export is pending' : `${validity.reason}, ${validity.message}`;
   return { cluster, state: 'not valid', why };
 }
@@ -109,9 +123,14 @@ function reportRemarks({ record: { id }, reports }: Member, key: string): readon
   const { leftOut = [], leftOutCount = 0, held = [], unread = [] } = reports.get(key) ?? {};
   const more = leftOutCount > shownLeftOut ? ` and ${leftOutCount - shownLeftOut} more` : '';
   return [
-    ...(leftOutCount > 0 ? [{ cluster: id, text: `left out: ${leftOut.slice(0, shownLeftOut).join('; ')}${more}` }] : []),
+    ...(leftOutCount > 0
+      ? [{ cluster: id, text: `left out: ${leftOut.slice(0, shownLeftOut).join('; ')}${more}` }]
+      : []),
     ...unread.map((source) => ({ cluster: id, text: unreadText(source) })),
-    ...held.map((source) => ({ cluster: id, text: `the eviction of ${source} is held: other sources are not ready for each port that it serves` })),
+    ...held.map((source) => ({
+      cluster: id,
+      text: `the eviction of ${source} is held: other sources are not ready for each port that it serves`,
+    })),
   ];
 }
 
@@ -123,7 +142,11 @@ const together = (remarks: readonly Remark[]): readonly string[] =>
     return `${clusters.slice(0, shownLeftOut).join(', ')}${more}: ${text}`;
   });
 
-export function memberRow({ record, reports, exports }: Member, services: readonly SetServiceRow[], now: number): MemberRow {
+export function memberRow(
+  { record, reports, exports }: Member,
+  services: readonly SetServiceRow[],
+  now: number,
+): MemberRow {
   const { id, clusterset } = record;
   const own = services.filter((s) => s.set === clusterset.set);
   const sources = own.flatMap((s) => s.sources.filter((c) => c.cluster === id));

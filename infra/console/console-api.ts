@@ -34,22 +34,37 @@ export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: Api
   return {
     '/api/dashboards': json(async (): Promise<DashboardsAnswer> => {
       const [clusters, dashboards] = await Promise.all([listClusters(started()), metrics.dashboards()]);
-      return { dashboards, clusters, minutes: metrics.minutes, refreshSeconds, ...(deployed && { deployed }) };
+      return {
+        dashboards,
+        clusters,
+        minutes: metrics.minutes,
+        refreshSeconds,
+        ...(deployed && { deployed }),
+      };
     }),
     '/api/series': json(async (query) => {
       const dashboards = await metrics.dashboards();
       const dashboard = dashboards.find((d) => d.id === query.get('dashboard'));
-      if (!dashboard) throw new UsageError(`no dashboard ${query.get('dashboard')}: there are ${dashboards.map((d) => d.id).join(', ')}`);
+      if (!dashboard)
+        throw new UsageError(
+          `no dashboard ${query.get('dashboard')}: there are ${dashboards.map((d) => d.id).join(', ')}`,
+        );
       const minutes = Number(query.get('minutes') ?? metrics.minutes[0]);
       if (!metrics.minutes.includes(minutes))
-        throw new UsageError(`minutes=${query.get('minutes')}: ${metrics.minutes.slice(0, -1).join(', ')} or ${metrics.minutes.at(-1)}`);
+        throw new UsageError(
+          `minutes=${query.get('minutes')}: ${metrics.minutes.slice(0, -1).join(', ')} or ${metrics.minutes.at(-1)}`,
+        );
       return metrics.series(dashboard, query.get('cluster') ?? undefined, minutes, timeIn(query, 'until'));
     }),
     '/api/search': json((query) => search(started(), query.get('text') ?? '')),
     '/api/fleet': json(() => fleetRows(started(), metrics, now())),
     '/api/clusterset': json(() => clustersetAnswer(started(), now())),
-    '/api/services': json(async (query) => serviceRows(started(), await knownCluster(started(), named(query, 'cluster')))),
-    '/api/explain': json((query) => explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined)),
+    '/api/services': json(async (query) =>
+      serviceRows(started(), await knownCluster(started(), named(query, 'cluster'))),
+    ),
+    '/api/explain': json((query) =>
+      explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined),
+    ),
     '/api/history': json(
       (query): Promise<HistoryAnswer> =>
         toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now(), atMost: newestRuns }).then(
@@ -71,7 +86,10 @@ class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
-/** Returns an empty history for a name that a cluster only imports: it has an explanation, but lacks a Service. `/api/explain` refuses an unknown name. */
+/**
+ * Returns an empty history for a name that a cluster only imports: it has an explanation, but lacks a
+ * Service. `/api/explain` refuses an unknown name.
+ */
 function noHistory(error: unknown): HistoryAnswer {
   if (!(error instanceof UsageError)) throw error;
   return { told: [], remarks: [] };
@@ -93,7 +111,8 @@ const serviceOf = (query: URLSearchParams): ServiceKey => ({
 function timeIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  if (text === '' || Number.isNaN(new Date(Number(text)).getTime())) throw new UsageError(`${name}=${text}: ms since the epoch`);
+  if (text === '' || Number.isNaN(new Date(Number(text)).getTime()))
+    throw new UsageError(`${name}=${text}: ms since the epoch`);
   return Number(text);
 }
 

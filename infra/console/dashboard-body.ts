@@ -1,6 +1,6 @@
 /**
- * Reads the dashboards of a deployed hub from CloudWatch. They contain the names of functions, queues and table that CloudFormation generated, and the
- * metrics that this hub's version emits.
+ * Reads the dashboards of a deployed hub from CloudWatch. They contain the names of functions, queues and
+ * table that CloudFormation generated, and the metrics that this hub's version emits.
  */
 import { chosenCluster } from '#infra/monitoring/dashboard-names.ts';
 import type { Statistic } from '#infra/monitoring/series.ts';
@@ -14,7 +14,10 @@ export interface MetricQuery {
   readonly statistic: Statistic;
 }
 
-/** A dashboard without the series that the deployed dashboard lacks, and the query of each series, by widget and series. */
+/**
+ * A dashboard without the series that the deployed dashboard lacks, and the query of each series, by widget
+ * and series.
+ */
 export interface DeployedDashboard {
   readonly dashboard: Dashboard;
   readonly queries: readonly (readonly MetricQuery[])[];
@@ -23,7 +26,9 @@ export interface DeployedDashboard {
 type Entry = readonly (string | { readonly label?: string; readonly stat?: string })[];
 
 interface Body {
-  readonly widgets?: readonly { readonly properties?: { readonly title?: string; readonly metrics?: readonly Entry[] } }[];
+  readonly widgets?: readonly {
+    readonly properties?: { readonly title?: string; readonly metrics?: readonly Entry[] };
+  }[];
 }
 
 type Drawn = Widget['series'][number];
@@ -33,7 +38,9 @@ export function deployedDashboard(dashboard: Dashboard, text: string): DeployedD
   const { widgets = [] } = JSON.parse(text) as Body;
   const byTitle = new Map(widgets.map(({ properties }) => [properties?.title, properties?.metrics ?? []]));
   const queryOf = (widget: Widget, { label, statistic }: Drawn): MetricQuery | undefined => {
-    const entry = byTitle.get(widget.title)?.find((e) => optionsOf(e).label === label && (optionsOf(e).stat ?? statistic) === statistic);
+    const entry = byTitle
+      .get(widget.title)
+      ?.find((e) => optionsOf(e).label === label && (optionsOf(e).stat ?? statistic) === statistic);
     return entry && { ...metricOf(entry), statistic };
   };
   const queries: (readonly MetricQuery[])[] = [];
@@ -46,7 +53,9 @@ export function deployedDashboard(dashboard: Dashboard, text: string): DeployedD
     queries.push(found.map(({ query }) => query));
     return [{ ...widget, series: found.map(({ series }) => series) }];
   };
-  const rows = dashboard.rows.map((row) => ({ ...row, widgets: row.widgets.flatMap(known) })).filter((row) => row.widgets.length > 0);
+  const rows = dashboard.rows
+    .map((row) => ({ ...row, widgets: row.widgets.flatMap(known) }))
+    .filter((row) => row.widgets.length > 0);
   return { dashboard: { ...dashboard, rows }, queries };
 }
 
@@ -63,8 +72,12 @@ function metricOf(entry: Entry): Omit<MetricQuery, 'statistic'> {
   return { namespace, name, dimensions };
 }
 
-/** Replaces the placeholder of the chosen cluster in the values of dimensions, as CloudWatch's variable does. */
+/**
+ * Replaces the placeholder of the chosen cluster in the values of dimensions, as CloudWatch's variable does.
+ */
 export const ofCluster = (query: MetricQuery, cluster: string): MetricQuery => ({
   ...query,
-  dimensions: Object.fromEntries(Object.entries(query.dimensions).map(([name, value]) => [name, value.replaceAll(chosenCluster, cluster)])),
+  dimensions: Object.fromEntries(
+    Object.entries(query.dimensions).map(([name, value]) => [name, value.replaceAll(chosenCluster, cluster)]),
+  ),
 });

@@ -1,4 +1,7 @@
-/** Answers whether all is well, from the rows of the fleet: what needs attention in which cluster. Server and page share it. */
+/**
+ * Answers whether all is well, from the rows of the fleet: what needs attention in which cluster. Server and
+ * page share it.
+ */
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { FleetRow } from './api-types.ts';
 
@@ -16,35 +19,58 @@ export interface FleetVerdict {
   readonly problems: readonly Problem[];
 }
 
-/** Seconds. The alarms RelaySilent and WorkOverdue have longer limits, because they must not ring for a short fault. */
+/**
+ * Seconds. The alarms RelaySilent and WorkOverdue have longer limits, because they must not ring for a short
+ * fault.
+ */
 export const limits = { heartbeatAge: silentAfterMs / 1_000, oldestPending: 60 } as const;
 
-export const isSilent = ({ heartbeatAge }: FleetRow): boolean => heartbeatAge === null || heartbeatAge > limits.heartbeatAge;
+export const isSilent = ({ heartbeatAge }: FleetRow): boolean =>
+  heartbeatAge === null || heartbeatAge > limits.heartbeatAge;
 export const isOverdue = ({ oldestDirty }: FleetRow): boolean => oldestDirty > limits.oldestPending;
 
 /** Latency is left out: a slow change needs no action as long as no work is overdue. */
 export function problemsOf(row: FleetRow, durationText: (seconds: number) => string): readonly Problem[] {
   const { cluster, heartbeatAge, oldestDirty, errors, circuit, differences, withoutWriter } = row;
-  const services = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'service' : 'services'}`;
+  const services = (count: number): string =>
+    `${count.toLocaleString('en')} ${count === 1 ? 'service' : 'services'}`;
   const clauses: readonly (false | Omit<Problem, 'cluster'>)[] = [
-    isSilent(row) && { text: heartbeatAge === null ? 'the relay has sent no heartbeat' : `last heartbeat ${durationText(heartbeatAge)} ago` },
+    isSilent(row) && {
+      text:
+        heartbeatAge === null
+          ? 'the relay has sent no heartbeat'
+          : `last heartbeat ${durationText(heartbeatAge)} ago`,
+    },
     isOverdue(row) && { text: `oldest pending work ${durationText(oldestDirty)}` },
-    circuit !== 'closed' && { text: circuit.startsWith('first lists') ? circuit : `circuit open: ${circuit}` },
-    errors > 0 && { text: `${errors.toLocaleString('en')} ${errors === 1 ? 'error' : 'errors'} in five minutes` },
-    differences > 0 && { text: `${services(differences)} that ${differences === 1 ? 'differs' : 'differ'} in shadow mode`, filter: 'differs' },
+    circuit !== 'closed' && {
+      text: circuit.startsWith('first lists') ? circuit : `circuit open: ${circuit}`,
+    },
+    errors > 0 && {
+      text: `${errors.toLocaleString('en')} ${errors === 1 ? 'error' : 'errors'} in five minutes`,
+    },
+    differences > 0 && {
+      text: `${services(differences)} that ${differences === 1 ? 'differs' : 'differ'} in shadow mode`,
+      filter: 'differs',
+    },
     withoutWriter > 0 && { text: `${services(withoutWriter)} without a writer`, filter: 'no writer' },
   ];
   return clauses.filter((clause) => clause !== false).map((clause) => ({ cluster, ...clause }));
 }
 
-export function verdictOn(rows: readonly FleetRow[], durationText: (seconds: number) => string): FleetVerdict {
+export function verdictOn(
+  rows: readonly FleetRow[],
+  durationText: (seconds: number) => string,
+): FleetVerdict {
   const problems = rows.flatMap((row) => problemsOf(row, durationText));
   const concerned = new Set(problems.map((p) => p.cluster)).size;
   const [only] = rows;
   const paused = rows.filter((row) => row.mode.startsWith('paused')).length;
   const pausedText = paused === 0 ? '' : rows.length === 1 ? ', paused' : `, ${paused} paused`;
   if (concerned === 0) {
-    const text = rows.length === 1 ? `${only?.cluster} is healthy${pausedText}` : `${rows.length} clusters, all healthy${pausedText}`;
+    const text =
+      rows.length === 1
+        ? `${only?.cluster} is healthy${pausedText}`
+        : `${rows.length} clusters, all healthy${pausedText}`;
     return { state: 'good', text, problems };
   }
   const text =

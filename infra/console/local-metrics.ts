@@ -22,7 +22,8 @@ export function localMetrics(store: MetricsStore, now: () => number): MetricsSou
   return {
     minutes: [5, 15, 30],
     dashboards: async () => dashboards,
-    series: async (dashboard, cluster, minutes, untilMs = now()) => seriesOf(store, dashboard, cluster, { now: untilMs / 1000, minutes }),
+    series: async (dashboard, cluster, minutes, untilMs = now()) =>
+      seriesOf(store, dashboard, cluster, { now: untilMs / 1000, minutes }),
     recent: async (clusters) => new Map(clusters.map((cluster) => [cluster, recentOf(cluster)])),
   };
 }

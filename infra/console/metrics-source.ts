@@ -7,8 +7,16 @@ export interface MetricsSource {
   readonly minutes: readonly number[];
   /** The dashboards, with the series that this source has. */
   dashboards(): Promise<readonly Dashboard[]>;
-  /** Returns the `minutes` of a dashboard until a time (ms since the epoch, by default now), of the whole fleet if `cluster` is undefined. */
-  series(dashboard: Dashboard, cluster: string | undefined, minutes: number, untilMs?: number): Promise<SeriesAnswer>;
+  /**
+   * Returns the `minutes` of a dashboard until a time (ms since the epoch, by default now), of the whole
+   * fleet if `cluster` is undefined.
+   */
+  series(
+    dashboard: Dashboard,
+    cluster: string | undefined,
+    minutes: number,
+    untilMs?: number,
+  ): Promise<SeriesAnswer>;
   /** Returns the measured values of each cluster in the fleet's table. */
   recent(clusters: readonly string[]): Promise<ReadonlyMap<string, Recent>>;
 }

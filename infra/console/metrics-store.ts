@@ -1,4 +1,7 @@
-/** A local run's CloudWatch. It reads EMF lines, keeps totals and half an hour by seconds, and returns Prometheus text and points of charts. */
+/**
+ * A local run's CloudWatch. It reads EMF lines, keeps totals and half an hour by seconds, and returns
+ * Prometheus text and points of charts.
+ */
 import type { Statistic } from '#infra/monitoring/series.ts';
 import type { MetricName } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
@@ -54,14 +57,32 @@ interface Directive {
 
 /** Counts that are states and not events, like all metrics of AWS/SQS. */
 const states = new Set([
-  ...['CircuitOpen', 'GateClosed', 'ShadowDifferences', 'ServicesWithoutWriter', 'WriterConflict', 'OldestDirtyAge', 'RelayHeartbeatAge'],
+  ...[
+    'CircuitOpen',
+    'GateClosed',
+    'ShadowDifferences',
+    'ServicesWithoutWriter',
+    'WriterConflict',
+    'OldestDirtyAge',
+    'RelayHeartbeatAge',
+  ],
   'ConcurrentExecutions',
 ]);
-/** Series with a 1 or 0 of each cluster. CloudWatch averages them, because the newest value belongs to one cluster only. */
-const ofTheFleet = new Set<string>(['SilentRelays', 'OpenCircuits', 'SourcesSilent', 'SourcesEvicted'] satisfies MetricName[]);
-const isGauge = (s: Series): boolean => s.namespace === 'AWS/SQS' || states.has(s.name) || upstream(s)?.type === 'gauge';
+/**
+ * Series with a 1 or 0 of each cluster. CloudWatch averages them, because the newest value belongs to one
+ * cluster only.
+ */
+const ofTheFleet = new Set<string>([
+  'SilentRelays',
+  'OpenCircuits',
+  'SourcesSilent',
+  'SourcesEvicted',
+] satisfies MetricName[]);
+const isGauge = (s: Series): boolean =>
+  s.namespace === 'AWS/SQS' || states.has(s.name) || upstream(s)?.type === 'gauge';
 /** Upstream's own metrics keep their names and types. */
-const upstream = ({ name }: Series): UpstreamMetric | undefined => (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name];
+const upstream = ({ name }: Series): UpstreamMetric | undefined =>
+  (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name];
 const isDuration = (s: Series): boolean => s.unit === 'Milliseconds';
 const window = 1_000;
 
@@ -70,7 +91,12 @@ export function metricsStore(): MetricsStore {
   let since: number | undefined;
   const named = (metric: string) => [...all.values()].filter((s) => s.name === metric);
 
-  function observe({ Namespace, Dimensions }: Directive, metric: Directive['Metrics'][number], line: Line, at: number): void {
+  function observe(
+    { Namespace, Dimensions }: Directive,
+    metric: Directive['Metrics'][number],
+    line: Line,
+    at: number,
+  ): void {
     // Only the finest set of dimensions is kept, because its sums are the values of the coarser sets.
     const names = Dimensions.reduce((a, b) => (b.length > a.length ? b : a), []);
     const dimensions = Object.fromEntries(names.map((n) => [n, String(line[n])]));
@@ -98,7 +124,8 @@ export function metricsStore(): MetricsStore {
       if (!Array.isArray(directives)) return false;
       const at = Timestamp / 1000;
       since = Math.min(since ?? at, at);
-      for (const directive of directives as readonly Directive[]) for (const metric of directive.Metrics) observe(directive, metric, line, at);
+      for (const directive of directives as readonly Directive[])
+        for (const metric of directive.Metrics) observe(directive, metric, line, at);
       return true;
     },
     total: (metric, where = () => true) =>
@@ -129,8 +156,23 @@ export function metricsStore(): MetricsStore {
 
 type Line = { readonly [field: string]: unknown };
 
-function newSeries(namespace: string, { Name: name, Unit: unit = 'Count' }: Directive['Metrics'][number], dimensions: Dimensions): Series {
-  return { namespace, name, unit, dimensions, count: 0, sum: 0, last: 0, recent: [], buckets: [], history: timeSeries(unit === 'Milliseconds') };
+function newSeries(
+  namespace: string,
+  { Name: name, Unit: unit = 'Count' }: Directive['Metrics'][number],
+  dimensions: Dimensions,
+): Series {
+  return {
+    namespace,
+    name,
+    unit,
+    dimensions,
+    count: 0,
+    sum: 0,
+    last: 0,
+    recent: [],
+    buckets: [],
+    history: timeSeries(unit === 'Milliseconds'),
+  };
 }
 
 function quantile(values: readonly number[], q: number): number | undefined {
@@ -160,7 +202,8 @@ function samples(family: string, s: Series): string[] {
   const bounds = upstream(s)?.buckets;
   if (bounds) {
     let below = 0;
-    const bucket = (le: string, n: number): string => `${family}_bucket${labels({ ...s.dimensions, le })} ${n}`;
+    const bucket = (le: string, n: number): string =>
+      `${family}_bucket${labels({ ...s.dimensions, le })} ${n}`;
     const counted = bounds.map((bound, i) => {
       below += s.buckets[i] ?? 0;
       return bucket(String(bound), below);
@@ -174,7 +217,9 @@ function samples(family: string, s: Series): string[] {
   }
   if (!isDuration(s)) return [`${family}${labels(s.dimensions)} ${s.sum}`];
   return [
-    ...[0.5, 0.9, 0.99].map((q) => `${family}${labels({ ...s.dimensions, quantile: String(q) })} ${quantile(s.recent, q)}`),
+    ...[0.5, 0.9, 0.99].map(
+      (q) => `${family}${labels({ ...s.dimensions, quantile: String(q) })} ${quantile(s.recent, q)}`,
+    ),
     `${family}_sum${labels(s.dimensions)} ${s.sum}`,
     `${family}_count${labels(s.dimensions)} ${s.count}`,
   ];
@@ -195,6 +240,8 @@ function familyName(s: Series): string {
 }
 
 function labels(dimensions: Dimensions): string {
-  const pairs = Object.entries(dimensions).map(([name, value]) => `${snake(name)}="${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`);
+  const pairs = Object.entries(dimensions).map(
+    ([name, value]) => `${snake(name)}="${value.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`,
+  );
   return pairs.length > 0 ? `{${pairs.join()}}` : '';
 }

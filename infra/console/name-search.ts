@@ -35,12 +35,15 @@ export function nameSearch(now: () => number) {
   };
 }
 
-const textOf = ({ cluster, namespace, service }: FoundName): string => (service === undefined ? cluster : `${cluster} ${namespace}/${service}`);
+const textOf = ({ cluster, namespace, service }: FoundName): string =>
+  service === undefined ? cluster : `${cluster} ${namespace}/${service}`;
 
 async function readNames(table: Table): Promise<readonly FoundName[]> {
   const clusters = [...(await listClusters(table))].sort(naturalOrder);
   const services = await concurrently(8, clusters, async (cluster) =>
-    (await readServices(table, cluster)).map(({ metadata }): FoundName => ({ cluster, namespace: metadata.namespace ?? '', service: metadata.name })),
+    (await readServices(table, cluster)).map(
+      ({ metadata }): FoundName => ({ cluster, namespace: metadata.namespace ?? '', service: metadata.name }),
+    ),
   );
   return [...clusters.map((cluster): FoundName => ({ cluster })), ...services.flat()];
 }

@@ -1,4 +1,7 @@
-/** The console's page. A package contains the built page. A checkout bundles it at the first request, so a run without a visitor does not wait for it. */
+/**
+ * The console's page. A package contains the built page. A checkout bundles it at the first request, so a run
+ * without a visitor does not wait for it.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { builtFile, installation, isCheckout } from '#infra/installation.ts';
@@ -8,7 +11,10 @@ const folder = isCheckout ? join(installation.root, 'infra/console/page') : buil
 
 export function pageRoutes(): Routes {
   let bundle: Promise<ReadonlyMap<string, string>> | undefined;
-  const file = (name: string, type: string) => async () => ({ type, body: await readFile(join(folder, name), 'utf8') });
+  const file = (name: string, type: string) => async () => ({
+    type,
+    body: await readFile(join(folder, name), 'utf8'),
+  });
   const bundled = (name: string, type: string) => async () => {
     if (!isCheckout) return file(name, type)();
     bundle ??= import('./bundle-page.ts').then(({ bundlePage }) => bundlePage());

@@ -13,12 +13,19 @@ export interface Span {
 }
 
 /** Returns the series of a dashboard, of the whole fleet if `cluster` is undefined. */
-export function seriesOf(store: MetricsStore, { rows }: Dashboard, cluster: string | undefined, { now, minutes }: Span): SeriesAnswer {
+export function seriesOf(
+  store: MetricsStore,
+  { rows }: Dashboard,
+  cluster: string | undefined,
+  { now, minutes }: Span,
+): SeriesAnswer {
   const period = periodOf(minutes);
   const count = (minutes * 60) / period + 1;
   // The last value is of the current period.
   const from = (Math.floor(now / period) + 1 - count) * period;
-  const widgets = rows.flatMap((row) => row.widgets.map((w) => w.series.map((s) => valuesOf(store, s, cluster, { from, period, count }))));
+  const widgets = rows.flatMap((row) =>
+    row.widgets.map((w) => w.series.map((s) => valuesOf(store, s, cluster, { from, period, count }))),
+  );
   return { from, period, widgets };
 }
 
@@ -37,7 +44,10 @@ function valuesOf(
   return { values, newest: values.findLast((v) => v !== null) ?? null };
 }
 
-/** Replaces the missing counts of past periods since the run's start by 0. The current period stays without a value. */
+/**
+ * Replaces the missing counts of past periods since the run's start by 0. The current period stays without a
+ * value.
+ */
 function sums(
   points: readonly (number | undefined)[],
   { from, period }: Pick<Query, 'from' | 'period'>,
@@ -50,7 +60,10 @@ function sums(
 }
 
 /** Returns the query of a dashboard's series in the store. */
-export function sourceOf(series: Source, cluster: string | undefined): Pick<Query, 'namespace' | 'metric' | 'where'> {
+export function sourceOf(
+  series: Source,
+  cluster: string | undefined,
+): Pick<Query, 'namespace' | 'metric' | 'where'> {
   if ('metric' in series) {
     return {
       namespace: metricsNamespace,
@@ -72,12 +85,17 @@ export function sourceOf(series: Source, cluster: string | undefined): Pick<Quer
     case 'AWS/Lambda':
       // A local run never deploys a new version.
       if ('newVersionOf' in series) return { ...common, where: () => false };
-      return series.function === 'account' ? common : { ...common, where: ({ FunctionName }) => FunctionName === series.function };
+      return series.function === 'account'
+        ? common
+        : { ...common, where: ({ FunctionName }) => FunctionName === series.function };
     case 'AWS/Logs':
       // A local run has no log groups.
       return { ...common, where: () => false };
     case 'AWS/DynamoDB':
-      return { ...common, where: ({ GlobalSecondaryIndexName: index }) => (index !== undefined) === (series.index ?? false) };
+      return {
+        ...common,
+        where: ({ GlobalSecondaryIndexName: index }) => (index !== undefined) === (series.index ?? false),
+      };
   }
 }
 

@@ -34,7 +34,12 @@ export async function startConsole(port: number, routes: Routes): Promise<Consol
     await once(server, 'listening');
   } catch (e) {
     const { code, message } = e as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'requires more privileges' : `cannot be used: ${message}`;
+    const why =
+      code === 'EADDRINUSE'
+        ? 'is in use'
+        : code === 'EACCES'
+          ? 'requires more privileges'
+          : `cannot be used: ${message}`;
     throw new UsageError(`port ${port} ${why}: set PORT to another port, or to 0 for any free port`);
   }
   return {
@@ -50,11 +55,24 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   const [path = '/', search] = (request.url ?? '/').split('?', 2);
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
   const send = ({ status = 200, type, body }: Answer) =>
-    response.writeHead(status, { ...headers, 'content-type': type }).end(request.method === 'HEAD' ? undefined : body);
+    response
+      .writeHead(status, { ...headers, 'content-type': type })
+      .end(request.method === 'HEAD' ? undefined : body);
   const text = 'text/plain; charset=utf-8';
-  if (!isOurs(request.headers.host)) return void send({ status: 421, type: text, body: 'this is the console of 127.0.0.1 and localhost only\n' });
-  if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
-  if (!route) return void send({ status: 404, type: text, body: `not found; there are ${Object.keys(routes).join(', ')}\n` });
+  if (!isOurs(request.headers.host))
+    return void send({
+      status: 421,
+      type: text,
+      body: 'this is the console of 127.0.0.1 and localhost only\n',
+    });
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
+  if (!route)
+    return void send({
+      status: 404,
+      type: text,
+      body: `not found; there are ${Object.keys(routes).join(', ')}\n`,
+    });
   try {
     send(await route(new URLSearchParams(search)));
   } catch (e) {
@@ -62,5 +80,9 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   }
 }
 
-/** Refuses other host names (DNS rebinding): scripts of a site whose name points at this machine could read the console. */
-const isOurs = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');
+/**
+ * Refuses other host names (DNS rebinding): scripts of a site whose name points at this machine could read
+ * the console.
+ */
+const isOurs = (host: string | undefined): boolean =>
+  /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');

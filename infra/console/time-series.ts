@@ -2,7 +2,10 @@
 import type { Statistic } from '#infra/monitoring/series.ts';
 
 export interface TimeSeries {
-  /** Adds a value at `at`, seconds since the epoch. Lines of several processes may arrive slightly out of order. */
+  /**
+   * Adds a value at `at`, seconds since the epoch. Lines of several processes may arrive slightly out of
+   * order.
+   */
   add(at: number, value: number): void;
   /** Returns the buckets with from ≤ second < to, in order. */
   between(from: number, to: number): readonly Bucket[];
@@ -23,7 +26,10 @@ export const keptSeconds = 30 * 60;
 
 export function timeSeries(keepValues: boolean): TimeSeries {
   const buckets: Bucket[] = [];
-  /** Returns the index of the first bucket at or after the second: nearly always the last index or the next one. */
+  /**
+   * Returns the index of the first bucket at or after the second: nearly always the last index or the next
+   * one.
+   */
   function indexOf(second: number): number {
     let i = buckets.length;
     while (i > 0 && (buckets[i - 1] as Bucket).second >= second) i--;
@@ -52,7 +58,10 @@ export function timeSeries(keepValues: boolean): TimeSeries {
 }
 
 /** Returns undefined without observations, or for a percentile if values were not kept. */
-export function statisticOf(buckets: readonly Bucket[], statistic: Statistic | 'SampleCount'): number | undefined {
+export function statisticOf(
+  buckets: readonly Bucket[],
+  statistic: Statistic | 'SampleCount',
+): number | undefined {
   if (buckets.length === 0) return undefined;
   const sum = (of: (b: Bucket) => number) => buckets.reduce((total, b) => total + of(b), 0);
   switch (statistic) {

@@ -44,7 +44,10 @@ export interface RelayImage {
   readonly image: string;
 }
 
-/** The resources of one cluster: its queues keep a noisy cluster from delaying others, and its events queue is its identity. */
+/**
+ * The resources of one cluster: its queues keep a noisy cluster from delaying others, and its events queue is
+ * its identity.
+ */
 export class FleetCluster extends Construct {
   /** Each queue of the cluster, and its dead-letter queues. */
   readonly queues: ClusterQueues;
@@ -79,8 +82,16 @@ export class FleetCluster extends Construct {
     });
     // Known before the first message can arrive.
     const before = [registration, ...hub.consumers];
-    consume(this, 'EventsToIngest', queues.events, hub.ingestFunction, cluster.concurrency.ingest).node.addDependency(...before);
-    consume(this, 'SyncsToSync', queues.syncs, hub.syncFunction, cluster.concurrency.sync).node.addDependency(...before);
+    consume(
+      this,
+      'EventsToIngest',
+      queues.events,
+      hub.ingestFunction,
+      cluster.concurrency.ingest,
+    ).node.addDependency(...before);
+    consume(this, 'SyncsToSync', queues.syncs, hub.syncFunction, cluster.concurrency.sync).node.addDependency(
+      ...before,
+    );
 
     const relay = new RelayIdentity(this, 'Relay', {
       relay: cluster.relay,
@@ -89,7 +100,12 @@ export class FleetCluster extends Construct {
       queuesKey: settings.encryption.queues,
     });
     const { ingestRoleArn, syncRoleArn, sweepRoleArn } = hub;
-    onlyThese(queues.events, () => [relay.roleArn, ingestRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
+    onlyThese(queues.events, () => [
+      relay.roleArn,
+      ingestRoleArn,
+      sweepRoleArn,
+      ...settings.operatorRoleArns,
+    ]);
     onlyThese(queues.syncs, () => [ingestRoleArn, syncRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
     this.#grantAccessEntries(cluster, hub);
     this.queues = queues;
@@ -105,7 +121,9 @@ export class FleetCluster extends Construct {
     new CfnOutput(this, 'RelayRoleArn', { value: relay.roleArn });
     // At the synthesis every exporting cluster is known.
     if (cluster.imports === 'off' || hub.clusters)
-      new CfnOutput(this, 'RelaySettings', { value: Lazy.string({ produce: () => Stack.of(this).toJsonString(this.#relaySettings()) }) });
+      new CfnOutput(this, 'RelaySettings', {
+        value: Lazy.string({ produce: () => Stack.of(this).toJsonString(this.#relaySettings()) }),
+      });
   }
 
   /** Returns the relay's Kubernetes objects, in the order in which they are applied. */
@@ -119,7 +137,8 @@ export class FleetCluster extends Construct {
   }
 
   /**
-   * Installs the relay on an EKS cluster by CloudFormation. The cluster is in the stack of this construct, or is imported there (Cluster.fromClusterAttributes).
+   * Installs the relay on an EKS cluster by CloudFormation. The cluster is in the stack of this construct, or
+   * is imported there (Cluster.fromClusterAttributes).
    */
   installRelay(cluster: KubernetesCluster, image: RelayImage): void {
     // Pod Identity gives a role only to pods that start after the association is made.
@@ -135,11 +154,18 @@ export class FleetCluster extends Construct {
       throw new Error(
         `FleetCluster ${this.node.path}: ${id} imports, and a hub of another app does not know the exporting clusters: print the manifest by \`fleet-endpoints relay manifest\` from a clusters file that has them`,
       );
-    const deployed = { eventsQueueUrl: this.queues.events.queueUrl, region: Stack.of(this).region, roleArn: this.relayRoleArn };
+    const deployed = {
+      eventsQueueUrl: this.queues.events.queueUrl,
+      region: Stack.of(this).region,
+      roleArn: this.relayRoleArn,
+    };
     return relaySettingsOf(this.#cluster, settings.clusterset, clusters ?? [], deployed);
   }
 
-  /** Returns a metric of the cluster by its name: the average of a minute, unless the options differ. `clusterMetrics` of the hub decides which have values. */
+  /**
+   * Returns a metric of the cluster by its name: the average of a minute, unless the options differ.
+   * `clusterMetrics` of the hub decides which have values.
+   */
   metric(name: MetricName, options: MetricOptions = {}): Metric {
     return fleetMetric(this.#hub.settings.name, name, options, this.#cluster.id);
   }
@@ -154,7 +180,9 @@ export class FleetCluster extends Construct {
     return this.metric('OldestDirtyAge', { statistic: Stats.MAXIMUM, ...options });
   }
 
-  /** Returns the milliseconds from a sync's due time to its accepted write: the 99th percentile of a minute. */
+  /**
+   * Returns the milliseconds from a sync's due time to its accepted write: the 99th percentile of a minute.
+   */
   metricWriteLatency(options: MetricOptions = {}): Metric {
     return this.metric('SyncLatency', { statistic: Stats.percentile(99), ...options });
   }
@@ -172,8 +200,16 @@ export class FleetCluster extends Construct {
   #grantAccessEntries({ api }: ClusterConfig, hub: IFleetHub): void {
     if (api?.auth.type !== 'eks' || !api.auth.accessEntry) return;
     const { clusterName } = api.auth;
-    for (const [id, principalArn] of Object.entries({ SyncAccess: hub.syncRoleArn, SweepAccess: hub.sweepRoleArn })) {
-      new CfnAccessEntry(this, id, { clusterName, principalArn, type: 'STANDARD', kubernetesGroups: [writerGroup] });
+    for (const [id, principalArn] of Object.entries({
+      SyncAccess: hub.syncRoleArn,
+      SweepAccess: hub.sweepRoleArn,
+    })) {
+      new CfnAccessEntry(this, id, {
+        clusterName,
+        principalArn,
+        type: 'STANDARD',
+        kubernetesGroups: [writerGroup],
+      });
     }
   }
 
@@ -197,15 +233,23 @@ export class FleetCluster extends Construct {
       newVersion: notHere('functions'),
       tableName: '',
     };
-    return Object.fromEntries(clusterAlarms(cluster.alarms).map((alarm) => [alarm.id, makeAlarm(this, alarm, sources, topics)]));
+    return Object.fromEntries(
+      clusterAlarms(cluster.alarms).map((alarm) => [alarm.id, makeAlarm(this, alarm, sources, topics)]),
+    );
   }
 }
 
 /**
- * Batches are for throughput only, so nothing waits to fill one; what fails returns alone. The alias is named, and not imported: an export that another stack
- * uses can be neither changed nor taken away.
+ * Batches are for throughput only, so nothing waits to fill one; what fails returns alone. The alias is
+ * named, and not imported: an export that another stack uses can be neither changed nor taken away.
  */
-function consume(scope: Construct, id: string, queue: Queue, target: IFunction, maxConcurrency: number): EventSourceMapping {
+function consume(
+  scope: Construct,
+  id: string,
+  queue: Queue,
+  target: IFunction,
+  maxConcurrency: number,
+): EventSourceMapping {
   const mapping = new EventSourceMapping(scope, id, {
     target,
     eventSourceArn: queue.queueArn,

@@ -1,5 +1,11 @@
 import { CfnOutput, Names, Stack, Token } from 'aws-cdk-lib';
-import { type Dashboard, type IAlarm, type Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type Dashboard,
+  type IAlarm,
+  type Metric,
+  type MetricOptions,
+  Stats,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -31,9 +37,14 @@ import { type FleetHubAttributes, importedHub } from './imported-hub.ts';
 import { arnOf, grantOperating, grantReading } from './operator-rights.ts';
 import { readProps } from './read-props.ts';
 
-/** Everything that all clusters share: functions, dead letters, alarms, dashboards, and a table unless one is given. */
+/**
+ * Everything that all clusters share: functions, dead letters, alarms, dashboards, and a table unless one is
+ * given.
+ */
 export class FleetHub extends Construct implements IFleetHub {
-  /** A hub that is deployed by another app, in the same account and region: its outputs are the attributes. */
+  /**
+   * A hub that is deployed by another app, in the same account and region: its outputs are the attributes.
+   */
   static fromFleetHubAttributes(scope: Construct, id: string, attributes: FleetHubAttributes): IFleetHub {
     return importedHub(scope, id, attributes);
   }
@@ -57,18 +68,35 @@ export class FleetHub extends Construct implements IFleetHub {
 
   constructor(scope: Construct, id: string, props: FleetHubProps = {}) {
     super(scope, id);
-    const { name = Names.uniqueResourceName(this, { maxLength: 20 }), clusters = [], table, removalPolicy, ...rest } = props;
+    const {
+      name = Names.uniqueResourceName(this, { maxLength: 20 }),
+      clusters = [],
+      table,
+      removalPolicy,
+      ...rest
+    } = props;
     const { vpc, vpcSubnets, securityGroups, httpsProxy, noProxy, ...input } = rest;
     if (!vpc && (vpcSubnets || securityGroups || httpsProxy || noProxy))
-      throw new Error(`FleetHub ${this.node.path}: vpcSubnets, securityGroups, httpsProxy and noProxy need vpc, which is missing`);
+      throw new Error(
+        `FleetHub ${this.node.path}: vpcSubnets, securityGroups, httpsProxy and noProxy need vpc, which is missing`,
+      );
     const { region } = Stack.of(this);
-    const given = { ...input, name, ...(!Token.isUnresolved(region) && { region }), vpc: vpc && vpcConfig(vpc, rest) };
+    const given = {
+      ...input,
+      name,
+      ...(!Token.isUnresolved(region) && { region }),
+      vpc: vpc && vpcConfig(vpc, rest),
+    };
     this.#config = readProps(`FleetHub ${this.node.path}`, { hub: given, clusters }, configShape);
     const { capacity, encryption, ...hub } = this.#config.hub;
     const tableKey = encryption.table && Key.fromKeyArn(this, 'TableKey', encryption.table);
     if (table && (capacity || tableKey || removalPolicy))
-      throw new Error(`FleetHub ${this.node.path}: table is given, so capacity, encryption.table and removalPolicy belong to FleetTable`);
-    this.table = table ?? new FleetTable(this, 'Snapshot', { capacity, encryptionKey: tableKey || undefined, removalPolicy });
+      throw new Error(
+        `FleetHub ${this.node.path}: table is given, so capacity, encryption.table and removalPolicy belong to FleetTable`,
+      );
+    this.table =
+      table ??
+      new FleetTable(this, 'Snapshot', { capacity, encryptionKey: tableKey || undefined, removalPolicy });
     this.#operators = [...hub.operatorRoleArns];
     this.settings = {
       ...this.#config.hub,
@@ -80,7 +108,10 @@ export class FleetHub extends Construct implements IFleetHub {
       vpc,
       vpcSubnets,
       securityGroups: securityGroups && [...securityGroups],
-      proxyEnv: { ...(httpsProxy && { HTTPS_PROXY: httpsProxy }), ...(noProxy && noProxy.length > 0 && { NO_PROXY: noProxy.join(',') }) },
+      proxyEnv: {
+        ...(httpsProxy && { HTTPS_PROXY: httpsProxy }),
+        ...(noProxy && noProxy.length > 0 && { NO_PROXY: noProxy.join(',') }),
+      },
     };
     const reach = { clusters: this.#config.clusters, access: hub.access, network };
     this.deadLetters = new DeadLetters(this, 'DeadLetters', encryption.queues);
@@ -96,15 +127,21 @@ export class FleetHub extends Construct implements IFleetHub {
     this.alarms = alarms;
     this.dashboards = dashboards;
     if (hub.rollout === 'gradual') {
-      const rollBackOn = (...names: readonly string[]): IAlarm[] => names.flatMap((name) => alarms[name] ?? []);
+      const rollBackOn = (...names: readonly string[]): IAlarm[] =>
+        names.flatMap((name) => alarms[name] ?? []);
       for (const [id, stage, alarm] of [
         ['IngestRollout', 'ingest', 'NewIngestFails'],
         ['SyncRollout', 'sync', 'NewSyncFails'],
       ] as const) {
         const roleName = roleNameOf(hub.name, Stack.of(this).region, `${stage}-rollout`);
-        new Rollout(this, id, { roleName, live: this[stage].live, rollBackOn: rollBackOn(alarm, 'MessagesFail') });
+        new Rollout(this, id, {
+          roleName,
+          live: this[stage].live,
+          rollBackOn: rollBackOn(alarm, 'MessagesFail'),
+        });
       }
-      // One shift after the other. If both ran and one failed, CloudFormation would roll back while CodeDeploy still shifts the other, and get stuck.
+      // One shift after the other. If both ran and one failed, CloudFormation would roll back while
+      // CodeDeploy still shifts the other, and get stuck.
       this.sync.live.node.addDependency(this.ingest.live);
     }
 
@@ -120,7 +157,10 @@ export class FleetHub extends Construct implements IFleetHub {
     return grantReading(this, grantee);
   }
 
-  /** Grants also the rights of `cluster pause`, `shadow`, `active` and of `redrive`. The grantee is a role or a user, which the queues then admit as a sender. */
+  /**
+   * Grants also the rights of `cluster pause`, `shadow`, `active` and of `redrive`. The grantee is a role or
+   * a user, which the queues then admit as a sender.
+   */
   grantOperate(grantee: IGrantable): Grant {
     this.#operators.push(arnOf(grantee));
     const wrong = tooManyOperators(this.#operators);
@@ -128,7 +168,10 @@ export class FleetHub extends Construct implements IFleetHub {
     return grantOperating(this, grantee);
   }
 
-  /** Returns a metric of all clusters together by its name: the average of a minute, unless the options differ. */
+  /**
+   * Returns a metric of all clusters together by its name: the average of a minute, unless the options
+   * differ.
+   */
   metric(name: MetricName, options: MetricOptions = {}): Metric {
     return fleetMetric(this.settings.name, name, options);
   }
@@ -138,7 +181,9 @@ export class FleetHub extends Construct implements IFleetHub {
     return this.metric('OldestDirtyAge', { statistic: Stats.MAXIMUM, ...options });
   }
 
-  /** Returns the milliseconds from a sync's due time to its accepted write: the 99th percentile of a minute. */
+  /**
+   * Returns the milliseconds from a sync's due time to its accepted write: the 99th percentile of a minute.
+   */
   metricWriteLatency(options: MetricOptions = {}): Metric {
     return this.metric('SyncLatency', { statistic: Stats.percentile(99), ...options });
   }
@@ -179,7 +224,10 @@ export class FleetHub extends Construct implements IFleetHub {
 
   admit(cluster: ClusterConfig): void {
     const { id } = cluster;
-    if (this.#made.has(id)) throw new Error(`the hub ${this.settings.name} has a FleetCluster with the id ${id} already: each cluster needs its own`);
+    if (this.#made.has(id))
+      throw new Error(
+        `the hub ${this.settings.name} has a FleetCluster with the id ${id} already: each cluster needs its own`,
+      );
     this.#made.set(id, cluster);
     if (this.#config.clusters.some((known) => known.id === id)) return;
     const { hub } = this.#config;

@@ -4,11 +4,17 @@ import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 
 /** The attributes of a hub that the stack of a cluster uses. */
 export interface IFleetHub extends IConstruct {
-  readonly settings: Pick<HubConfig, 'name' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'>;
+  readonly settings: Pick<
+    HubConfig,
+    'name' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
+  >;
   readonly registerFunction: IFunction;
   readonly ingestFunction: IFunction;
   readonly syncFunction: IFunction;
-  /** The aliases that consume a cluster's queues, if the hub is of the same app: they must exist before the first event source mapping names them. */
+  /**
+   * The aliases that consume a cluster's queues, if the hub is of the same app: they must exist before the
+   * first event source mapping names them.
+   */
   readonly consumers: readonly IDependable[];
   readonly ingestRoleArn: string;
   readonly syncRoleArn: string;

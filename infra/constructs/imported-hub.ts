@@ -5,9 +5,15 @@ import type { IFleetHub } from './hub-interface.ts';
 import type { HubInput } from './props.ts';
 import { readProps } from './read-props.ts';
 
-/** The outputs of a hub's stack, and the settings that its clusters' stacks share. Both apps must have the same values. */
+/**
+ * The outputs of a hub's stack, and the settings that its clusters' stacks share. Both apps must have the
+ * same values.
+ */
 export interface FleetHubAttributes
-  extends Pick<HubInput, 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'> {
+  extends Pick<
+    HubInput,
+    'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
+  > {
   /** The hub has this name: the prop `name`, or output Name. */
   readonly name: string;
   /** Output RegisterFunctionArn has this ARN. */

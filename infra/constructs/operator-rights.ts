@@ -1,4 +1,6 @@
-/** The rights of the people who run the commands: the rows of docs/security.md, "With the commands' rights". */
+/**
+ * The rights of the people who run the commands: the rows of docs/security.md, "With the commands' rights".
+ */
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
@@ -14,14 +16,24 @@ export interface Operated extends Construct {
 
 const readActions = ['GetItem', 'BatchGetItem', 'Query'] as const;
 const writeActions = ['PutItem', 'UpdateItem'] as const;
-/** Keys of the records with each cluster's API, credentials and queues. Only register and administrators write them (stages/function.ts). */
+/**
+ * Keys of the records with each cluster's API, credentials and queues. Only register and administrators write
+ * them (stages/function.ts).
+ */
 const ofRegister = ['CLUSTERS', 'QUEUE#*', 'ACCESS#*'];
 
 export function grantReading(hub: Operated, grantee: IGrantable): Grant {
   const { table: key } = hub.settings.encryption;
   const { table, dirtyIndexArn } = hub.table;
-  if (key) grantee.grantPrincipal.addToPrincipalPolicy(useOfKeys(hub, [key], { ...keyUse.table, actions: ['kms:Decrypt', 'kms:DescribeKey'] }));
-  return Grant.addToPrincipal({ grantee, actions: readActions.map((o) => `dynamodb:${o}`), resourceArns: [table.tableArn, dirtyIndexArn] });
+  if (key)
+    grantee.grantPrincipal.addToPrincipalPolicy(
+      useOfKeys(hub, [key], { ...keyUse.table, actions: ['kms:Decrypt', 'kms:DescribeKey'] }),
+    );
+  return Grant.addToPrincipal({
+    grantee,
+    actions: readActions.map((o) => `dynamodb:${o}`),
+    resourceArns: [table.tableArn, dirtyIndexArn],
+  });
 }
 
 export function grantOperating(hub: Operated, grantee: IGrantable): Grant {
@@ -31,7 +43,9 @@ export function grantOperating(hub: Operated, grantee: IGrantable): Grant {
     if (key) grantee.grantPrincipal.addToPrincipalPolicy(useOfKeys(hub, [key], keyUse[what]));
   }
   const { parked, quarantine } = hub.deadLetters;
-  const [events, syncs, ...dead] = (['events', 'syncs', 'events-dead', 'syncs-dead'] as const).map((role) => queueOfAllClusters(hub, name, role));
+  const [events, syncs, ...dead] = (['events', 'syncs', 'events-dead', 'syncs-dead'] as const).map((role) =>
+    queueOfAllClusters(hub, name, role),
+  );
   const sqs = (resourceArns: string[], ...actions: readonly string[]): Grant =>
     Grant.addToPrincipal({ grantee, resourceArns, actions: actions.map((action) => `sqs:${action}`) });
   const writes = Grant.addToPrincipal({
@@ -47,12 +61,20 @@ export function grantOperating(hub: Operated, grantee: IGrantable): Grant {
   return grantReading(hub, grantee)
     .combine(writes)
     .combine(sqs([events as string, syncs as string], 'SendMessage', 'GetQueueAttributes'))
-    .combine(sqs([...dead, parked.queueArn, quarantine.queueArn], 'ReceiveMessage', 'ChangeMessageVisibility', 'DeleteMessage'));
+    .combine(
+      sqs(
+        [...dead, parked.queueArn, quarantine.queueArn],
+        'ReceiveMessage',
+        'ChangeMessageVisibility',
+        'DeleteMessage',
+      ),
+    );
 }
 
 /** Throws for a grantee without an ARN, because the queues' policies name each sender by its ARN. */
 export function arnOf(grantee: IGrantable): string {
   const [arn] = [grantee.grantPrincipal.policyFragment.principalJson['AWS']].flat();
-  if (typeof arn !== 'string') throw new Error(`${grantee.grantPrincipal} has no ARN in IAM: a role or a user is needed`);
+  if (typeof arn !== 'string')
+    throw new Error(`${grantee.grantPrincipal} has no ARN in IAM: a role or a user is needed`);
   return arn;
 }

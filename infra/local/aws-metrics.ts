@@ -1,4 +1,7 @@
-/** Publishes the metrics of AWS itself as EMF lines in its namespaces, so the console draws the same widgets as CloudWatch. */
+/**
+ * Publishes the metrics of AWS itself as EMF lines in its namespaces, so the console draws the same widgets
+ * as CloudWatch.
+ */
 type Dimensions = { readonly [name: string]: string };
 
 export interface AwsMetrics {
@@ -6,10 +9,20 @@ export interface AwsMetrics {
   flush(): void;
 }
 
-const units: { readonly [name: string]: string } = { Duration: 'Milliseconds', ApproximateAgeOfOldestMessage: 'Seconds' };
+const units: { readonly [name: string]: string } = {
+  Duration: 'Milliseconds',
+  ApproximateAgeOfOldestMessage: 'Seconds',
+};
 
-export function awsMetrics(namespace: 'AWS/Lambda' | 'AWS/SQS' | 'AWS/DynamoDB', write: (line: string) => void, now: () => number): AwsMetrics {
-  const groups = new Map<string, { readonly dimensions: Dimensions; readonly values: { [name: string]: number[] } }>();
+export function awsMetrics(
+  namespace: 'AWS/Lambda' | 'AWS/SQS' | 'AWS/DynamoDB',
+  write: (line: string) => void,
+  now: () => number,
+): AwsMetrics {
+  const groups = new Map<
+    string,
+    { readonly dimensions: Dimensions; readonly values: { [name: string]: number[] } }
+  >();
   return {
     put(dimensions, name, value) {
       const key = JSON.stringify(dimensions);

@@ -3,13 +3,22 @@ import type { Connection } from '#shared/cluster-api/connection.ts';
 
 export interface Report {
   readonly ready: true;
-  /** The ports that the process listens on. A restarted process gets the same ports in LISTEN_PORTS, so addresses of other processes stay valid. */
+  /**
+   * The ports that the process listens on. A restarted process gets the same ports in LISTEN_PORTS, so
+   * addresses of other processes stay valid.
+   */
   readonly ports?: readonly number[];
   /** Connections of embedded clusters by id. */
   readonly connections?: { readonly [cluster: string]: Connection };
 }
 
-export const childEnv = { ports: 'LISTEN_PORTS', dataDir: 'DATA_DIR', clusters: 'CLUSTERS', exports: 'EXPORTS', queues: 'QUEUES' } as const;
+export const childEnv = {
+  ports: 'LISTEN_PORTS',
+  dataDir: 'DATA_DIR',
+  clusters: 'CLUSTERS',
+  exports: 'EXPORTS',
+  queues: 'QUEUES',
+} as const;
 
 /** Returns port number `i` of this process: its former port, or 0 for any free port. */
 export const portOf = (i: number): number => Number(process.env[childEnv.ports]?.split(',')[i] ?? 0);

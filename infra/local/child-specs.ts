@@ -52,7 +52,11 @@ export interface RelayProcessOptions {
   readonly takesPart: boolean;
 }
 
-export function relayProcess(hub: LocalHub, cluster: string, { mode, takesPart }: RelayProcessOptions): ChildSpec {
+export function relayProcess(
+  hub: LocalHub,
+  cluster: string,
+  { mode, takesPart }: RelayProcessOptions,
+): ChildSpec {
   return {
     name: `relay ${cluster}`,
     entry: 'functions/relay/relay.main.ts',
@@ -79,7 +83,9 @@ export const aws = ({ tableUrl, queuesUrl }: Pick<LocalHub, 'tableUrl' | 'queues
 });
 
 function child(env: Env): Env {
-  const own = Object.entries(process.env).filter(([name]) => !/^(AWS_|NODE_OPTIONS$|LISTEN_PORTS$)/.test(name));
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(AWS_|NODE_OPTIONS$|LISTEN_PORTS$)/.test(name),
+  );
   return {
     ...(Object.fromEntries(own) as Env),
     AWS_REGION: region,

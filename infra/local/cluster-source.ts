@@ -16,7 +16,10 @@ export interface ClusterSource {
   onRenewal?(renewed: (connections: Connections) => Promise<void>): void;
 }
 
-export function embeddedClusters(count: number, clusterset: Pick<ClustersetOptions, 'imports' | 'exports'>): ClusterSource {
+export function embeddedClusters(
+  count: number,
+  clusterset: Pick<ClustersetOptions, 'imports' | 'exports'>,
+): ClusterSource {
   const ids = Array.from({ length: count }, (_, i) => `demo-${i + 1}`);
   const spec = clustersProcess(ids, joinsSet(clusterset));
   return {
@@ -35,11 +38,17 @@ export async function clustersOfKubeconfig({ file, contexts }: KubeconfigOptions
   const wanted: readonly (string | undefined)[] = contexts.length === 0 ? [undefined] : contexts;
   const clusters = await Promise.all(wanted.map((context) => kubeconfigCluster(file, context)));
   const named = await Promise.all(
-    clusters.map(async (cluster) => ({ ...cluster, id: clusterId(cluster.context), server: (await cluster.connection()).server })),
+    clusters.map(async (cluster) => ({
+      ...cluster,
+      id: clusterId(cluster.context),
+      server: (await cluster.connection()).server,
+    })),
   );
   refuseTwice(named);
   const connections = async (): Promise<Connections> =>
-    Object.fromEntries(await Promise.all(named.map(async ({ id, connection }) => [id, await connection()] as const)));
+    Object.fromEntries(
+      await Promise.all(named.map(async ({ id, connection }) => [id, await connection()] as const)),
+    );
   return {
     ids: named.map(({ id }) => id),
     podRanges: {},
@@ -76,7 +85,9 @@ function refuseTwice(clusters: readonly Named[]): void {
       );
     const sameServer = rest.find((b) => address(b) === address(a));
     if (sameServer)
-      throw new UsageError(`--context ${a.context} and --context ${sameServer.context} are one cluster: both have the server ${a.server}`);
+      throw new UsageError(
+        `--context ${a.context} and --context ${sameServer.context} are one cluster: both have the server ${a.server}`,
+      );
   }
 }
 

@@ -1,4 +1,7 @@
-/** The process of the embedded clusters, each with an API server and a demonstration workload. They live in memory: after a restart they are new clusters. */
+/**
+ * The process of the embedded clusters, each with an API server and a demonstration workload. They live in
+ * memory: after a restart they are new clusters.
+ */
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { startEmbeddedCluster } from './apiserver/embedded.ts';
 import type { ApiServer } from './apiserver/http.ts';
@@ -24,7 +27,9 @@ for (const [i, [id, { url }]] of [...servers].entries()) {
   // The log of one workload is enough to read.
   const log = (line: string) => id === ids[0] && writeLine(line);
   const transport = httpTransport({ server: url }, { userAgent: 'fleet-endpoints-workload' });
-  startWorkload(transport, { signal: stopping.signal, log, range: embeddedRange(i), exports }).catch((e: Error) => {
-    if (!stopping.signal.aborted) log(`workload: ${e.message}`);
-  });
+  startWorkload(transport, { signal: stopping.signal, log, range: embeddedRange(i), exports }).catch(
+    (e: Error) => {
+      if (!stopping.signal.aborted) log(`workload: ${e.message}`);
+    },
+  );
 }

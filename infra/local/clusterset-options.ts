@@ -1,7 +1,15 @@
-/** The set of clusters of a local run (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and `--allow-overlap`. */
+/**
+ * The set of clusters of a local run (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and
+ * `--allow-overlap`.
+ */
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
-import { type ClustersetMembership, type Imports, importsChoices, noMembership } from '#shared/contract/clusterset-settings.ts';
+import {
+  type ClustersetMembership,
+  type Imports,
+  importsChoices,
+  noMembership,
+} from '#shared/contract/clusterset-settings.ts';
 
 export interface ClustersetOptions {
   readonly imports: Imports;
@@ -19,7 +27,10 @@ export interface TypedClusterset {
   readonly allowOverlap?: boolean;
 }
 
-/** Every importer runs for each change of an export, so with more clusters the demonstration would do little else. */
+/**
+ * Every importer runs for each change of an export, so with more clusters the demonstration would do little
+ * else.
+ */
 const maxOfDemonstration = 10;
 /** The namespace of the demonstration workload whose Service is exported. */
 const demonstrated = ['shop'];
@@ -27,10 +38,16 @@ const demonstrated = ['shop'];
 /** `embedded` is the number of embedded clusters: 0 with a kubeconfig. */
 export function checkedClusterset(typed: TypedClusterset, embedded: number): ClustersetOptions {
   const isDemonstration = embedded > 1 && embedded <= maxOfDemonstration;
-  const { imports = isDemonstration ? 'active' : 'off', sameness = embedded > 0 ? 'all' : 'labelled', allowOverlap = false } = typed;
+  const {
+    imports = isDemonstration ? 'active' : 'off',
+    sameness = embedded > 0 ? 'all' : 'labelled',
+    allowOverlap = false,
+  } = typed;
   if (!isImports(imports)) throw new UsageError(`--imports ${imports}: ${importsChoices.join(', ')}`);
-  if (sameness !== 'all' && sameness !== 'labelled') throw new UsageError(`--sameness ${sameness}: all, labelled`);
-  const exports = typed.exports === undefined ? (isDemonstration ? demonstrated : []) : namespaces(typed.exports);
+  if (sameness !== 'all' && sameness !== 'labelled')
+    throw new UsageError(`--sameness ${sameness}: all, labelled`);
+  const exports =
+    typed.exports === undefined ? (isDemonstration ? demonstrated : []) : namespaces(typed.exports);
   return { imports, exports, sameness, allowOverlap };
 }
 
@@ -43,24 +60,44 @@ function namespaces(text: string): ClustersetOptions['exports'] {
   const names = text.split(',').map((name) => name.trim());
   const wrong = names.find((name) => !shape.test(name));
   if (wrong !== undefined)
-    throw new UsageError(`--exports ${text}: ${JSON.stringify(wrong)} is not the name of a namespace; all, none, or names with commas`);
+    throw new UsageError(
+      `--exports ${text}: ${JSON.stringify(wrong)} is not the name of a namespace; all, none, or names with commas`,
+    );
   const excluded = names.find((name) => excludedNamespaces.includes(name));
-  if (excluded !== undefined) throw new UsageError(`--exports ${text}: namespace ${excluded} is never exported`);
+  if (excluded !== undefined)
+    throw new UsageError(`--exports ${text}: namespace ${excluded} is never exported`);
   return [...new Set(names)];
 }
 
-export const joinsSet = ({ imports, exports }: Pick<ClustersetOptions, 'imports' | 'exports'>): boolean => imports !== 'off' || exports.length > 0;
+export const joinsSet = ({ imports, exports }: Pick<ClustersetOptions, 'imports' | 'exports'>): boolean =>
+  imports !== 'off' || exports.length > 0;
 
 /** Returns a line for each part that the demonstration leaves out because of the number of clusters. */
-export function leftOut({ clusters, clusterset }: { readonly clusters: number; readonly clusterset: ClustersetOptions }): readonly string[] {
+export function leftOut({
+  clusters,
+  clusterset,
+}: {
+  readonly clusters: number;
+  readonly clusterset: ClustersetOptions;
+}): readonly string[] {
   if (clusters <= maxOfDemonstration || joinsSet(clusterset)) return [];
   const why = `every importer runs for each change, and ${clusters} clusters are more than ${maxOfDemonstration}`;
-  return [`no Service is exported: ${why}; --exports ${demonstrated.join(',')} --imports active exports anyway`];
+  return [
+    `no Service is exported: ${why}; --exports ${demonstrated.join(',')} --imports active exports anyway`,
+  ];
 }
 
 /** `podCidrs` are the pod ranges of the cluster, if they are known. */
-export function localMembership(options: ClustersetOptions, podCidrs: readonly string[] | undefined): ClustersetMembership {
+export function localMembership(
+  options: ClustersetOptions,
+  podCidrs: readonly string[] | undefined,
+): ClustersetMembership {
   if (!joinsSet(options)) return noMembership;
   const { imports, exports, sameness } = options;
-  return { ...noMembership, imports, sameness, exports: { namespaces: exports, ...(podCidrs && { podCidrs }) } };
+  return {
+    ...noMembership,
+    imports,
+    sameness,
+    exports: { namespaces: exports, ...(podCidrs && { podCidrs }) },
+  };
 }

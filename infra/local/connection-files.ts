@@ -1,4 +1,7 @@
-/** The clusters' credentials of a local run, in files that only this user can read and that the run deletes at its end. */
+/**
+ * The clusters' credentials of a local run, in files that only this user can read and that the run deletes at
+ * its end.
+ */
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Connection } from '#shared/cluster-api/connection.ts';
@@ -13,7 +16,10 @@ export interface ConnectionFiles {
   write(connections: Connections): Promise<void>;
 }
 
-/** `dir` must belong to the run alone (0700). Each write replaces the file as a whole, so a reader never sees half of it. */
+/**
+ * `dir` must belong to the run alone (0700). Each write replaces the file as a whole, so a reader never sees
+ * half of it.
+ */
 export function connectionFiles(dir: string): ConnectionFiles {
   const all = join(dir, 'connections.json');
   const of = (cluster: string) => join(dir, `connection-${cluster}.json`);

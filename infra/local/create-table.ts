@@ -15,7 +15,10 @@ export async function createTable(client: DynamoDBClient, tableName: string): Pr
   } catch (e) {
     if (!(e instanceof ResourceInUseException)) throw e;
   }
-  while ((await client.send(new DescribeTableCommand({ TableName: tableName }))).Table?.TableStatus !== 'ACTIVE') await sleep(10);
+  while (
+    (await client.send(new DescribeTableCommand({ TableName: tableName }))).Table?.TableStatus !== 'ACTIVE'
+  )
+    await sleep(10);
 }
 
 function tableDefinition(tableName: string): CreateTableCommandInput {

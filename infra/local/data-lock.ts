@@ -1,11 +1,17 @@
-/** The lock of a data folder, which one run at a time may use. A second run's table and queues could not open its files. */
+/**
+ * The lock of a data folder, which one run at a time may use. A second run's table and queues could not open
+ * its files.
+ */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning, type RunningProcess, thisProcess } from '#infra/cli/hub/running-process.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 
-/** Resolves to the function that releases the lock. Rejects with a UsageError while another run has it. The lock of a killed run is ignored. */
+/**
+ * Resolves to the function that releases the lock. Rejects with a UsageError while another run has it. The
+ * lock of a killed run is ignored.
+ */
 export async function lockData(dir: string): Promise<() => Promise<void>> {
   const file = join(dir, 'run.lock');
   const own = thisProcess();
@@ -25,7 +31,9 @@ export async function lockData(dir: string): Promise<() => Promise<void>> {
 }
 
 const inUse = (dir: string, holder: RunningProcess | undefined): UsageError =>
-  new UsageError(`--data ${dir} is in use by another run${holder ? ` (process ${holder.pid})` : ''}: end it, or give another folder`);
+  new UsageError(
+    `--data ${dir} is in use by another run${holder ? ` (process ${holder.pid})` : ''}: end it, or give another folder`,
+  );
 
 /** Returns false if the file exists. */
 async function take(file: string, own: RunningProcess): Promise<boolean> {
@@ -39,7 +47,8 @@ async function take(file: string, own: RunningProcess): Promise<boolean> {
 }
 
 async function holderOf(file: string): Promise<RunningProcess | undefined> {
-  const read = async (): Promise<RunningProcess> => JSON.parse(await readFile(file, 'utf8')) as RunningProcess;
+  const read = async (): Promise<RunningProcess> =>
+    JSON.parse(await readFile(file, 'utf8')) as RunningProcess;
   // Another run may have created the file without having written it yet.
   return read()
     .catch(() => sleep(50).then(read, () => undefined))

@@ -1,6 +1,7 @@
 /**
- * In each message of a dead-letter queue SQS names the queue that it has moved the message from (DeadLetterQueueSourceArn). A message that somebody sent there
- * has no such name. fauxqs forgets where a message came from, so this module remembers it, on disk beside the message.
+ * In each message of a dead-letter queue SQS names the queue that it has moved the message from
+ * (DeadLetterQueueSourceArn). A message that somebody sent there has no such name. fauxqs forgets where a
+ * message came from, so this module remembers it, on disk beside the message.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type SqsQueue, SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js';
@@ -47,10 +48,13 @@ export class StoreWithSources extends SqsStore {
 
   /** Adds the attribute to the messages of an answer that has attributes. */
   tellSources(answer: unknown): void {
-    const { Messages = [] } = (answer ?? {}) as { readonly Messages?: readonly { readonly MessageId: string; Attributes?: object }[] };
+    const { Messages = [] } = (answer ?? {}) as {
+      readonly Messages?: readonly { readonly MessageId: string; Attributes?: object }[];
+    };
     for (const message of Messages) {
       const source = this.#sources.get(message.MessageId);
-      if (source && message.Attributes) message.Attributes = { ...message.Attributes, DeadLetterQueueSourceArn: source };
+      if (source && message.Attributes)
+        message.Attributes = { ...message.Attributes, DeadLetterQueueSourceArn: source };
     }
   }
 }

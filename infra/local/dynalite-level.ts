@@ -8,13 +8,17 @@ interface LevelCalls {
   _batch(writes: readonly Write[], options: object): Promise<void>;
 }
 
-type Write = { readonly type: 'put'; readonly key: unknown; readonly value: unknown } | { readonly type: 'del'; readonly key: unknown };
+type Write =
+  | { readonly type: 'put'; readonly key: unknown; readonly value: unknown }
+  | { readonly type: 'del'; readonly key: unknown };
 
 /**
  * Makes dynalite's calls of LevelDB cheaper, by reads in this thread and by groups of writes:
  *
- * - It reads two or three times a request by another thread. The data is nearly always in memory, so a synchronous read is faster.
- * - It writes an item and each of its index entries by itself, each time by another thread. Writes requested during another write are grouped.
+ * - It reads two or three times a request by another thread. The data is nearly always in memory, so a
+ *   synchronous read is faster.
+ * - It writes an item and each of its index entries by itself, each time by another thread. Writes requested
+ *   during another write are grouped.
  */
 export function callLevelLess(): void {
   const { Level } = createRequire(createRequire(import.meta.url).resolve('dynalite'))('level') as {
@@ -35,7 +39,9 @@ interface Group {
   readonly written: PromiseWithResolvers<void>;
 }
 
-/** Each write still resolves once it is written. Groups keep the order in which their writes were requested. */
+/**
+ * Each write still resolves once it is written. Groups keep the order in which their writes were requested.
+ */
 export function writeInGroups(level: LevelCalls): void {
   const waiting = new WeakMap<object, Group>();
 

@@ -1,4 +1,7 @@
-/** The local stand-in for Lambda's SQS event source mapping: polls a queue, calls the handler, deletes what succeeded. */
+/**
+ * The local stand-in for Lambda's SQS event source mapping: polls a queue, calls the handler, deletes what
+ * succeeded.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message } from '@aws-sdk/client-sqs';
@@ -21,7 +24,10 @@ export interface MappingOptions {
   readonly functionName: string;
   readonly handler: SqsFunction;
   readonly timeoutMs: number;
-  /** The queue's visibility timeout. It is renewed while the handler runs, so it may be shorter than the function's timeout. */
+  /**
+   * The queue's visibility timeout. It is renewed while the handler runs, so it may be shorter than the
+   * function's timeout.
+   */
   readonly visibilitySeconds: number;
   readonly maximumConcurrency: number;
   readonly batchSize?: number;
@@ -30,12 +36,14 @@ export interface MappingOptions {
 }
 
 /**
- * Behaves like AWS. A message that is not deleted returns when its visibility timeout ends. A handler that throws or times out fails its whole batch. Reported
- * item failures fail these items. There are two differences from AWS:
+ * Behaves like AWS. A message that is not deleted returns when its visibility timeout ends. A handler that
+ * throws or times out fails its whole batch. Reported item failures fail these items. There are two
+ * differences from AWS:
  *
- * - A handler that timed out is not killed, because other invocations run in the same process. Its result is ignored.
- * - The visibility timeout may be shorter than the function's timeout, so a killed process's messages return soon. The mapping renews it, so a busy machine
- *   does not handle a message twice at once.
+ * - A handler that timed out is not killed, because other invocations run in the same process. Its result is
+ *   ignored.
+ * - The visibility timeout may be shorter than the function's timeout, so a killed process's messages return
+ *   soon. The mapping renews it, so a busy machine does not handle a message twice at once.
  */
 export function startEventSourceMapping(options: MappingOptions): EventSourceMapping {
   const { queueUrl, batchSize = 10, maximumConcurrency, log } = options;
@@ -65,8 +73,15 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
   }
 
   async function receive(): Promise<Message[]> {
-    const input = { QueueUrl: queueUrl, MaxNumberOfMessages: batchSize, WaitTimeSeconds: 20, MessageSystemAttributeNames: ['All'] };
-    return (await call<{ readonly Messages?: Message[] }>('ReceiveMessage', input, stopping.signal)).Messages ?? [];
+    const input = {
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: batchSize,
+      WaitTimeSeconds: 20,
+      MessageSystemAttributeNames: ['All'],
+    };
+    return (
+      (await call<{ readonly Messages?: Message[] }>('ReceiveMessage', input, stopping.signal)).Messages ?? []
+    );
   }
 
   async function invokeAndDelete(messages: readonly Message[]): Promise<void> {
@@ -80,7 +95,11 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
     try {
       await call('DeleteMessageBatch', { QueueUrl: queueUrl, Entries });
     } catch (error) {
-      log.warn('messages cannot be deleted and will be handled again', { queueUrl, messages: done.length, error });
+      log.warn('messages cannot be deleted and will be handled again', {
+        queueUrl,
+        messages: done.length,
+        error,
+      });
     }
   }
 
@@ -95,8 +114,16 @@ export function startEventSourceMapping(options: MappingOptions): EventSourceMap
 }
 
 /** Renews the visibility timeout until the returned function is called. */
-function keepInvisible(messages: readonly Message[], call: QueueCall, { queueUrl, visibilitySeconds, log }: MappingOptions): () => void {
-  const Entries = messages.map((m, i) => ({ Id: String(i), ReceiptHandle: m.ReceiptHandle, VisibilityTimeout: visibilitySeconds }));
+function keepInvisible(
+  messages: readonly Message[],
+  call: QueueCall,
+  { queueUrl, visibilitySeconds, log }: MappingOptions,
+): () => void {
+  const Entries = messages.map((m, i) => ({
+    Id: String(i),
+    ReceiptHandle: m.ReceiptHandle,
+    VisibilityTimeout: visibilitySeconds,
+  }));
   const timer = setInterval(() => {
     call('ChangeMessageVisibilityBatch', { QueueUrl: queueUrl, Entries }).catch((error: unknown) => {
       log.warn('messages may be handled twice at once', { queueUrl, messages: messages.length, error });
@@ -107,14 +134,20 @@ function keepInvisible(messages: readonly Message[], call: QueueCall, { queueUrl
 }
 
 /** Returns the ids of the messages that failed. */
-async function invoke(messages: readonly Message[], options: MappingOptions): Promise<ReadonlySet<string> | 'all'> {
+async function invoke(
+  messages: readonly Message[],
+  options: MappingOptions,
+): Promise<ReadonlySet<string> | 'all'> {
   const { handler, functionName, timeoutMs, queueArn, log } = options;
   const requestId = randomUUID();
   const timer = new AbortController();
   const timeout = sleep(timeoutMs, 'timeout' as const, { signal: timer.signal, ref: false });
   try {
     const event = { Records: messages.map((m) => sqsRecord(m, queueArn)) };
-    const result = await Promise.race([handler(event, lambdaContext(functionName, requestId, Date.now() + timeoutMs)), timeout]);
+    const result = await Promise.race([
+      handler(event, lambdaContext(functionName, requestId, Date.now() + timeoutMs)),
+      timeout,
+    ]);
     if (result === 'timeout') {
       log.error('function timed out', { functionName, requestId, timeoutMs, messages: messages.length });
       return 'all';

@@ -12,7 +12,12 @@ export interface FirstLists {
   readonly applied: number;
 }
 
-export async function synced(hub: LocalHub, connections: Connections, signal: AbortSignal, onProgress: (lists: FirstLists) => void): Promise<void> {
+export async function synced(
+  hub: LocalHub,
+  connections: Connections,
+  signal: AbortSignal,
+  onProgress: (lists: FirstLists) => void,
+): Promise<void> {
   const uids: { [cluster: string]: string } = {};
   const identify = async (id: string, connection: Connection) => {
     const api = httpsClusterApi(connection, { fieldManager: 'fleet-endpoints' });
@@ -23,15 +28,25 @@ export async function synced(hub: LocalHub, connections: Connections, signal: Ab
     const unknown = Object.entries(connections).filter(([id]) => !uids[id]);
     await Promise.all(unknown.map(([id, connection]) => identify(id, connection).catch(() => {})));
     refuseTwins(uids);
-    const waiting: readonly Unsynced[] = await hub.unsynced(uids).catch(() => Object.keys(connections).map((id) => ({ id, lists: 0 })));
+    const waiting: readonly Unsynced[] = await hub
+      .unsynced(uids)
+      .catch(() => Object.keys(connections).map((id) => ({ id, lists: 0 })));
     if (waiting.length === 0) return;
-    onProgress({ waiting: waiting.map(({ id }) => id), applied: waiting.map(({ lists }) => lists).reduce((a, b) => a + b, 0) });
+    onProgress({
+      waiting: waiting.map(({ id }) => id),
+      applied: waiting.map(({ lists }) => lists).reduce((a, b) => a + b, 0),
+    });
     await sleep(150, undefined, { signal });
   }
 }
 
 /** Throws a UsageError if two connections lead to one cluster, because it would export each Service twice. */
 function refuseTwins(uids: { readonly [cluster: string]: string }): void {
-  const [twins] = [...Map.groupBy(Object.entries(uids), ([, uid]) => uid).values()].filter((same) => same.length > 1);
-  if (twins) throw new UsageError(`${twins.map(([id]) => id).join(' and ')} are one cluster under several addresses: leave one --context out`);
+  const [twins] = [...Map.groupBy(Object.entries(uids), ([, uid]) => uid).values()].filter(
+    (same) => same.length > 1,
+  );
+  if (twins)
+    throw new UsageError(
+      `${twins.map(([id]) => id).join(' and ')} are one cluster under several addresses: leave one --context out`,
+    );
 }

@@ -1,4 +1,6 @@
-/** The process of a Lambda function: the real handler behind an event source mapping for each cluster's queue. */
+/**
+ * The process of a Lambda function: the real handler behind an event source mapping for each cluster's queue.
+ */
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 import { awsMetrics } from './aws-metrics.ts';
@@ -15,10 +17,18 @@ export interface FunctionOptions {
   readonly maximumConcurrency: number;
 }
 
-export function runSqsFunction({ name, handler, queue, timeoutMs, maximumConcurrency }: FunctionOptions): void {
+export function runSqsFunction({
+  name,
+  handler,
+  queue,
+  timeoutMs,
+  maximumConcurrency,
+}: FunctionOptions): void {
   const log = jsonLog(writeLine, Date.now, { stage: name });
   const metrics = awsMetrics('AWS/Lambda', writeLine, Date.now);
-  const queues = JSON.parse(process.env[childEnv.queues] ?? '{}') as { readonly [cluster: string]: QueueUrls };
+  const queues = JSON.parse(process.env[childEnv.queues] ?? '{}') as {
+    readonly [cluster: string]: QueueUrls;
+  };
   let running = 0;
   const counted: SqsFunction = async (event, context) => {
     metrics.put({ FunctionName: name }, 'ConcurrentExecutions', ++running);

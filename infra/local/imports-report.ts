@@ -1,10 +1,18 @@
-/** Prints a line when a cluster has a new import, when an import's sources change, and when an import is deleted. */
+/**
+ * Prints a line when a cluster has a new import, when an import's sources change, and when an import is
+ * deleted.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { annotationDerivedService } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import {
+  importsManagedBy,
+  labelMcsService,
+  labelSliceManagedBy,
+  labelSourceCluster,
+} from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { Connections } from './connection-files.ts';
 
@@ -39,7 +47,8 @@ export async function reportImports({ connections, print, signal }: ReportOption
     );
     const all = signal.aborted ? [] : lines.flat();
     for (const line of all.slice(0, maxLines)) print(line);
-    if (all.length > maxLines) print(`and ${all.length - maxLines} more imports (kubectl get serviceimports -A)`);
+    if (all.length > maxLines)
+      print(`and ${all.length - maxLines} more imports (kubectl get serviceimports -A)`);
     await sleep(everyMs, undefined, { signal }).catch(() => {});
   }
   for (const { api } of apis) api.close();
@@ -60,13 +69,18 @@ export interface ImportedObjects {
 
 async function importsIn(api: ClusterApi): Promise<ImportedObjects> {
   const labels = { [labelSliceManagedBy]: importsManagedBy };
-  const [imports, slices] = await Promise.all([api.list('ServiceImport', ''), api.list('EndpointSlice', '', { labels })]);
+  const [imports, slices] = await Promise.all([
+    api.list('ServiceImport', ''),
+    api.list('EndpointSlice', '', { labels }),
+  ]);
   return { imports: imports.items, slices: slices.items };
 }
 
 export function importStates(cluster: string, { imports, slices }: ImportedObjects): readonly ImportLine[] {
   return imports.map(({ metadata: { namespace = '', name, annotations }, spec }) => {
-    const own = slices.filter((s) => s.metadata.namespace === namespace && s.metadata.labels?.[labelMcsService] === name);
+    const own = slices.filter(
+      (s) => s.metadata.namespace === namespace && s.metadata.labels?.[labelMcsService] === name,
+    );
     const counts = endpointsBySource(own);
     const sources = [...counts.keys()].sort();
     const at = spec.type === 'Headless' ? 'headless' : (spec.ips ?? []).join(', ');
@@ -81,12 +95,20 @@ export function importStates(cluster: string, { imports, slices }: ImportedObjec
   });
 }
 
-/** Returns the number of endpoints of each source. A dual-stack pod is an endpoint of two slices, and counts once. */
+/**
+ * Returns the number of endpoints of each source. A dual-stack pod is an endpoint of two slices, and counts
+ * once.
+ */
 function endpointsBySource(slices: readonly EndpointSlice[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const [source, own] of Map.groupBy(slices, (s) => s.metadata.labels?.[labelSourceCluster] ?? '')) {
     const byFamily = Map.groupBy(own, (s) => s.addressType);
-    counts.set(source, Math.max(...[...byFamily.values()].map((of) => of.reduce((sum, s) => sum + (s.endpoints?.length ?? 0), 0))));
+    counts.set(
+      source,
+      Math.max(
+        ...[...byFamily.values()].map((of) => of.reduce((sum, s) => sum + (s.endpoints?.length ?? 0), 0)),
+      ),
+    );
   }
   return counts;
 }
@@ -97,14 +119,26 @@ export interface Polled {
   readonly told: readonly ImportLine[];
 }
 
-/** An import is printed when two polls in a row find the same state. While an import is being set up, each poll finds another source. */
+/**
+ * An import is printed when two polls in a row find the same state. While an import is being set up, each
+ * poll finds another source.
+ */
 export function nextPolled({ seen, told }: Polled, now: readonly ImportLine[]): Polled {
   const find = (lines: readonly ImportLine[], key: string) => lines.find((line) => line.key === key);
-  return { seen: now, told: now.flatMap((line) => (find(seen, line.key)?.stands === line.stands ? line : (find(told, line.key) ?? []))) };
+  return {
+    seen: now,
+    told: now.flatMap((line) =>
+      find(seen, line.key)?.stands === line.stands ? line : (find(told, line.key) ?? []),
+    ),
+  };
 }
 
 export function changedLines(before: readonly ImportLine[], now: readonly ImportLine[]): readonly string[] {
-  const come = now.filter(({ key, stands }) => before.find((b) => b.key === key)?.stands !== stands).map(({ text }) => `import: ${text}`);
-  const gone = before.filter(({ key }) => !now.some((n) => n.key === key)).map(({ key }) => `import gone: ${key}`);
+  const come = now
+    .filter(({ key, stands }) => before.find((b) => b.key === key)?.stands !== stands)
+    .map(({ text }) => `import: ${text}`);
+  const gone = before
+    .filter(({ key }) => !now.some((n) => n.key === key))
+    .map(({ key }) => `import gone: ${key}`);
   return [...come, ...gone];
 }

@@ -1,4 +1,7 @@
-/** Reads a user's kubeconfig, runs its plug-ins, and returns what the other programs take: addresses, certificates and tokens. */
+/**
+ * Reads a user's kubeconfig, runs its plug-ins, and returns what the other programs take: addresses,
+ * certificates and tokens.
+ */
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { dirname } from 'node:path';
@@ -8,7 +11,10 @@ import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts'
 
 export interface KubeconfigCluster {
   readonly context: string;
-  /** Resolves to the connection with its current token. `refresh` reads the file and runs an exec plug-in again, even if the last token is still valid. */
+  /**
+   * Resolves to the connection with its current token. `refresh` reads the file and runs an exec plug-in
+   * again, even if the last token is still valid.
+   */
   connection(refresh?: boolean): Promise<Connection>;
   readonly token: TokenSource;
 }
@@ -22,7 +28,11 @@ export async function kubeconfigCluster(file: string, context?: string): Promise
     return connectionOf(config, file);
   }
   await connection();
-  return { context: config.currentContext, connection, token: async (refresh) => (await connection(refresh)).token };
+  return {
+    context: config.currentContext,
+    connection,
+    token: async (refresh) => (await connection(refresh)).token,
+  };
 }
 
 async function load(file: string, context: string | undefined): Promise<KubeConfig> {
@@ -35,27 +45,46 @@ async function load(file: string, context: string | undefined): Promise<KubeConf
     config.loadFromString(text, { onInvalidEntry: 'filter' });
     config.makePathsAbsolute(dirname(file));
   } catch (e) {
-    // For an empty file or plain text the client throws a TypeError about its own code, which would not help the user.
+    // For an empty file or plain text the client throws a TypeError about its own code, which would not help
+    // the user.
     throw new UsageError(`${file} is not a kubeconfig${e instanceof TypeError ? '' : `: ${firstLine(e)}`}`);
   }
   choose(config, file, context);
   return config;
 }
 
-const reasons: { readonly [code: string]: string } = { ENOENT: 'no such file', EACCES: 'permission denied', EISDIR: 'it is a directory' };
+const reasons: { readonly [code: string]: string } = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+};
 
 function choose(config: KubeConfig, file: string, context: string | undefined): void {
   const names = config.getContexts().map((c) => c.name);
   const wanted = context ?? config.currentContext;
-  if (!wanted) throw new UsageError(`kubeconfig ${file} has no current context: choose one with --context (${names.join(', ') || 'it has none'})`);
+  if (!wanted)
+    throw new UsageError(
+      `kubeconfig ${file} has no current context: choose one with --context (${names.join(', ') || 'it has none'})`,
+    );
   const found = config.getContextObject(wanted);
-  if (!found) throw new UsageError(`kubeconfig ${file} has no context ${wanted}; it has ${names.join(', ') || 'none'}`);
+  if (!found)
+    throw new UsageError(`kubeconfig ${file} has no context ${wanted}; it has ${names.join(', ') || 'none'}`);
   config.setCurrentContext(wanted);
   const cluster = config.getCurrentCluster();
-  if (!cluster?.server) throw new UsageError(`kubeconfig ${file}: context ${wanted} names cluster ${found.cluster}, which has no server`);
-  if (!URL.canParse(cluster.server)) throw new UsageError(`kubeconfig ${file}: ${cluster.server} is not the address of a server`);
-  if (cluster.proxyUrl) throw new UsageError(`kubeconfig ${file}: cluster ${found.cluster} is reached by proxy-url, which is not supported`);
-  if (!config.getCurrentUser()) throw new UsageError(`kubeconfig ${file}: context ${wanted} names user ${found.user}, which does not exist`);
+  if (!cluster?.server)
+    throw new UsageError(
+      `kubeconfig ${file}: context ${wanted} names cluster ${found.cluster}, which has no server`,
+    );
+  if (!URL.canParse(cluster.server))
+    throw new UsageError(`kubeconfig ${file}: ${cluster.server} is not the address of a server`);
+  if (cluster.proxyUrl)
+    throw new UsageError(
+      `kubeconfig ${file}: cluster ${found.cluster} is reached by proxy-url, which is not supported`,
+    );
+  if (!config.getCurrentUser())
+    throw new UsageError(
+      `kubeconfig ${file}: context ${wanted} names user ${found.user}, which does not exist`,
+    );
 }
 
 async function connectionOf(config: KubeConfig, file: string): Promise<Connection> {
@@ -63,10 +92,14 @@ async function connectionOf(config: KubeConfig, file: string): Promise<Connectio
   try {
     await config.applyToHTTPSOptions(options);
   } catch (e) {
-    throw new UsageError(`kubeconfig ${file}: no credentials for context ${config.currentContext}: ${firstLine(e)}`);
+    throw new UsageError(
+      `kubeconfig ${file}: no credentials for context ${config.currentContext}: ${firstLine(e)}`,
+    );
   }
   const { ca, cert, key, servername, rejectUnauthorized, headers } = options;
-  const token = /^Bearer (.+)$/.exec(String((headers as { Authorization?: string } | undefined)?.Authorization ?? ''))?.[1];
+  const token = /^Bearer (.+)$/.exec(
+    String((headers as { Authorization?: string } | undefined)?.Authorization ?? ''),
+  )?.[1];
   return {
     server: config.getCurrentCluster()?.server ?? '',
     ...(ca && { ca: String(ca) }),

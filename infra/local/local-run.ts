@@ -65,7 +65,12 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
   let consoleTable: Table | undefined;
   const console = await startConsole(options.port, {
     ...pageRoutes(),
-    ...apiRoutes({ metrics: localMetrics(store, Date.now), table: () => consoleTable, now: Date.now, refreshSeconds: 1 }),
+    ...apiRoutes({
+      metrics: localMetrics(store, Date.now),
+      table: () => consoleTable,
+      now: Date.now,
+      refreshSeconds: 1,
+    }),
     '/healthz': () => ({ type: 'application/json', body: `${JSON.stringify(health(ready, children))}\n` }),
     '/metrics': () => ({ type: 'text/plain; version=0.0.4; charset=utf-8', body: store.prometheus() }),
   });
@@ -74,19 +79,24 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
 
   async function begin(): Promise<void> {
     const { clusterset, mode, optIn, settings } = options;
-    const source = options.kubeconfig ? await clustersOfKubeconfig(options.kubeconfig) : embeddedClusters(options.clusters, clusterset);
+    const source = options.kubeconfig
+      ? await clustersOfKubeconfig(options.kubeconfig)
+      : embeddedClusters(options.clusters, clusterset);
     const dataDir = await dataFolder(options.dataDir ?? join(own, 'data'));
     unlock = await lockData(dataDir);
     await scheduleAsBatch();
     for (const line of leftOut(options)) terminal.print(line);
-    terminal.print(`starting table, queues, functions and ${describe(source, options)}; console at ${console.url}`);
+    terminal.print(
+      `starting table, queues, functions and ${describe(source, options)}; console at ${console.url}`,
+    );
     const [table, queues, connections] = await Promise.all([
       start(tableProcess(join(dataDir, 'table'))).ready,
       start(queuesProcess(join(dataDir, 'queues'))).ready,
       source.connect(start),
     ]);
     if (options.kubeconfig) await refuseMissingRights(connections);
-    if (joinsSet(clusterset) && !clusterset.allowOverlap) refuseOverlap({ ...(await rangesOfNodes(connections)), ...source.podRanges });
+    if (joinsSet(clusterset) && !clusterset.allowOverlap)
+      refuseOverlap({ ...(await rangesOfNodes(connections)), ...source.podRanges });
     const files = connectionFiles(own);
     await files.write(connections);
     source.onRenewal?.((renewed) => files.write(renewed));
@@ -94,15 +104,35 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
       terminal.print('checking that the built-in controllers of the cluster are off: ten seconds');
       await refuseSecondWriter(connections);
     }
-    const urls = { tableUrl: `http://127.0.0.1:${table.ports?.[0]}`, queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}` };
+    const urls = {
+      tableUrl: `http://127.0.0.1:${table.ports?.[0]}`,
+      queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}`,
+    };
     const membership = (id: string) => localMembership(clusterset, source.podRanges[id]);
-    const hub = await prepareHub({ ...urls, clusters: source.ids, mode, optIn, membershipOf: membership, settings });
+    const hub = await prepareHub({
+      ...urls,
+      clusters: source.ids,
+      mode,
+      optIn,
+      membershipOf: membership,
+      settings,
+    });
     consoleTable = unmeteredTable(urls.tableUrl);
-    const addresses: LocalAddresses = { ...urls, tableName, region, connectionsFile: files.all, consoleUrl: console.url };
+    const addresses: LocalAddresses = {
+      ...urls,
+      tableName,
+      region,
+      connectionsFile: files.all,
+      consoleUrl: console.url,
+    };
     await publishLocalAddresses(addresses);
     const endpoints = { ...urls, queues: hub.queues, connections: files };
     const relay = { mode, takesPart: joinsSet(clusterset) };
-    for (const spec of [...hubProcesses(endpoints), ...source.ids.map((id) => relayProcess(endpoints, id, relay))]) start(spec);
+    for (const spec of [
+      ...hubProcesses(endpoints),
+      ...source.ids.map((id) => relayProcess(endpoints, id, relay)),
+    ])
+      start(spec);
     await synced(hub, connections, signal, ({ waiting, applied }) => {
       const all = source.ids.length * kinds.length;
       const objects = Math.round(store.total('EventsIn'));
@@ -115,9 +145,13 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     });
     ready = true;
     const clusters = source.ids.length === 1 ? source.ids[0] : `${source.ids.length} clusters`;
-    terminal.print(`ready: ${clusters} (${mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`);
+    terminal.print(
+      `ready: ${clusters} (${mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`,
+    );
     const service = options.kubeconfig ? ' -A' : ' shop/web';
-    terminal.print(`next: open ${console.url}, or run npx fleet-endpoints explain ${source.ids[0]}${service}`);
+    terminal.print(
+      `next: open ${console.url}, or run npx fleet-endpoints explain ${source.ids[0]}${service}`,
+    );
     if (clusterset.imports === 'active') void reportImports({ connections, print: terminal.print, signal });
   }
 
@@ -138,7 +172,13 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
 
 /** Each process writes its profile when it ends. */
 const profileFlags = (folder: string | undefined, name: string): readonly string[] =>
-  folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(folder)}`, `--cpu-prof-name=${name.replaceAll(' ', '-')}.cpuprofile`];
+  folder === undefined
+    ? []
+    : [
+        '--cpu-prof',
+        `--cpu-prof-dir=${resolve(folder)}`,
+        `--cpu-prof-name=${name.replaceAll(' ', '-')}.cpuprofile`,
+      ];
 
 async function dataFolder(dir: string): Promise<string> {
   const path = resolve(dir);
@@ -157,7 +197,8 @@ function describe(source: ClusterSource, { kubeconfig, mode, optIn, clusterset }
     clusterset.exports.length > 0 && 'the status of exports',
   ];
   const purposes = alone.filter((purpose) => purpose !== false);
-  const written = purposes.length > 0 ? ` (written to for ${purposes.join(' and ')} alone)` : ' (nothing is written to it)';
+  const written =
+    purposes.length > 0 ? ` (written to for ${purposes.join(' and ')} alone)` : ' (nothing is written to it)';
   const which = `cluster${source.ids.length === 1 ? '' : 's'} ${source.ids.join(', ')}`;
   if (kubeconfig) return `${which} of ${kubeconfig.file} in ${mode} mode${mode === 'shadow' ? written : ''}`;
   return source.ids.length === 1 ? 'an embedded cluster' : `${source.ids.length} embedded clusters`;
@@ -168,7 +209,10 @@ const health = (ready: boolean, children: readonly Child[]) => ({
   processes: children.map(({ name, pid, restarts }) => ({ name, pid, restarts })),
 });
 
-/** Updates the live line of a terminal twice a second. Other output gets a plain line now and then, if the text has changed. */
+/**
+ * Updates the live line of a terminal twice a second. Other output gets a plain line now and then, if the
+ * text has changed.
+ */
 function showSummary(terminal: Terminal, text: () => string | undefined): () => void {
   let last: string | undefined;
   const live = setInterval(() => terminal.live(text() ?? ''), 500);
@@ -183,7 +227,10 @@ function showSummary(terminal: Terminal, text: () => string | undefined): () => 
   };
 }
 
-/** Stops the processes that use the table and the queues first, so none of them ends with an error. Takes well below ten seconds. */
+/**
+ * Stops the processes that use the table and the queues first, so none of them ends with an error. Takes well
+ * below ten seconds.
+ */
 async function stopAll(children: readonly Child[]): Promise<void> {
   const isServer = ({ name }: Child) => name === 'table' || name === 'queues' || name === 'clusters';
   await Promise.all(children.filter((c) => !isServer(c)).map((c) => c.stop(4_000)));

@@ -1,4 +1,7 @@
-/** The processes' output for people: metrics go to the store, logs become short lines, repetitions are left out. */
+/**
+ * The processes' output for people: metrics go to the store, logs become short lines, repetitions are left
+ * out.
+ */
 import type { MetricsStore } from '#infra/console/metrics-store.ts';
 
 export interface LineOptions {
@@ -15,7 +18,12 @@ const windowMs = 10_000;
 /** Number of differences shown for one service. */
 const shownDifferences = 10;
 
-export function childLines({ store, print, now, verbose }: LineOptions): (child: string, line: string) => void {
+export function childLines({
+  store,
+  print,
+  now,
+  verbose,
+}: LineOptions): (child: string, line: string) => void {
   const seen = new Map<string, { sinceMs: number; count: number }>();
 
   function isRepetition(key: string): boolean {
@@ -35,7 +43,15 @@ export function childLines({ store, print, now, verbose }: LineOptions): (child:
       return;
     }
     if (store.add(fields)) return;
-    const { time: _time, level, message, stage: _stage, requestId: _requestId, coldStart: _coldStart, ...rest } = fields;
+    const {
+      time: _time,
+      level,
+      message,
+      stage: _stage,
+      requestId: _requestId,
+      coldStart: _coldStart,
+      ...rest
+    } = fields;
     if (message === 'shadow difference') {
       const { differences, ...where } = rest;
       print(`difference: ${describe(where)}`);
@@ -59,13 +75,24 @@ export function parseLogLine(line: string): { readonly [field: string]: unknown 
 }
 
 /** Returns "cluster namespace/service", then the other fields. */
-function describe({ cluster, namespace, ns = namespace, service, name = service, ...rest }: { readonly [field: string]: unknown }): string {
+function describe({
+  cluster,
+  namespace,
+  ns = namespace,
+  service,
+  name = service,
+  ...rest
+}: {
+  readonly [field: string]: unknown;
+}): string {
   const where = [cluster, ns && name ? `${ns}/${name}` : (ns ?? name)].filter(Boolean).join(' ');
   const { reason, error } = rest;
   const message = (error as { readonly message?: unknown } | undefined)?.message;
   // The reason of an error often is its message.
   const isTwice = typeof reason === 'string' && typeof message === 'string' && reason.includes(message);
-  const others = Object.entries(rest).flatMap(([field, value]) => (isTwice && field === 'reason' ? [] : `${field}=${text(value)}`));
+  const others = Object.entries(rest).flatMap(([field, value]) =>
+    isTwice && field === 'reason' ? [] : `${field}=${text(value)}`,
+  );
   return [where, ...others].filter((part) => part !== '').join(' ');
 }
 
@@ -75,5 +102,7 @@ function text(value: unknown): string {
   if (typeof message !== 'string') return JSON.stringify(value);
   const because = (cause as { readonly message?: unknown } | undefined)?.message;
   // Many errors already include their cause.
-  return JSON.stringify(typeof because !== 'string' || message.includes(because) ? message : `${message}: ${because}`);
+  return JSON.stringify(
+    typeof because !== 'string' || message.includes(because) ? message : `${message}: ${because}`,
+  );
 }

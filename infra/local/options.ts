@@ -54,7 +54,8 @@ export function checkedOptions(typed: TypedOptions): Options {
   }
   if (kubeconfig !== undefined && typed.clusters !== undefined)
     throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
-  if (mode !== undefined && mode !== 'shadow' && mode !== 'active') throw new UsageError(`--mode ${mode}: shadow or active`);
+  if (mode !== undefined && mode !== 'shadow' && mode !== 'active')
+    throw new UsageError(`--mode ${mode}: shadow or active`);
   if (!isOptIn(optIn)) throw new UsageError(`--opt-in ${optIn}: ${optIns.join(', ')}`);
   const batchPeriodSeconds = number('--batch-period', typed.batchPeriod, 0, maxDelaySeconds);
   const maxEndpointsPerSlice = number('--max-endpoints-per-slice', typed.maxEndpointsPerSlice, 1, 1000);
@@ -64,7 +65,8 @@ export function checkedOptions(typed: TypedOptions): Options {
   return {
     clusters,
     kubeconfig: kubeconfig === undefined ? undefined : { file: kubeconfig, contexts: context },
-    // Only shadow mode is safe beside a kube-controller-manager, and a kubeconfig does not show if the cluster runs one.
+    // Only shadow mode is safe beside a kube-controller-manager, and a kubeconfig does not show if the
+    // cluster runs one.
     mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
     controllersOff: typed.controllersOff ?? false,
     optIn,
@@ -83,13 +85,15 @@ export function checkedOptions(typed: TypedOptions): Options {
 /** The controllers of the run, as the settings `endpoints` and `slices` of clusters.yaml. */
 function controllers(chosen: string | undefined): Partial<ClusterSettings> {
   if (chosen === undefined) return {};
-  if (chosen !== 'endpoints' && chosen !== 'slices' && chosen !== 'both') throw new UsageError(`--controllers ${chosen}: endpoints, slices or both`);
+  if (chosen !== 'endpoints' && chosen !== 'slices' && chosen !== 'both')
+    throw new UsageError(`--controllers ${chosen}: endpoints, slices or both`);
   return { endpoints: chosen !== 'slices', slices: chosen !== 'endpoints' };
 }
 
 function number(name: string, text: string | undefined, least: number, most: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > most) throw new UsageError(`${name} ${text}: a whole number from ${least} to ${most}`);
+  if (!/^\d+$/.test(text) || value < least || value > most)
+    throw new UsageError(`${name} ${text}: a whole number from ${least} to ${most}`);
   return value;
 }

@@ -1,6 +1,6 @@
 /**
- * A local run needs Node 22.19, because node:sqlite keeps its queues. On an older Node the run takes a newer one from the npm registry, which has it for
- * some platforms. npm caches it, so it is fetched once.
+ * A local run needs Node 22.19, because node:sqlite keeps its queues. On an older Node the run takes a newer
+ * one from the npm registry, which has it for some platforms. npm caches it, so it is fetched once.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,17 +18,26 @@ export function isNewEnough(version: string): boolean {
 }
 
 /** Resolves to the Node program of a local run's processes, or undefined for this program. */
-export async function nodeForLocalRun(version: string, platform: string, say: (line: string) => void): Promise<string | undefined> {
+export async function nodeForLocalRun(
+  version: string,
+  platform: string,
+  say: (line: string) => void,
+): Promise<string | undefined> {
   if (isNewEnough(version)) return undefined;
-  if (!platforms.includes(platform)) throw new UsageError(`Node ${version} is too old for a local run: please use Node 22.19 or newer`);
+  if (!platforms.includes(platform))
+    throw new UsageError(`Node ${version} is too old for a local run: please use Node 22.19 or newer`);
   const name = `node-${platform}@${ownNode}`;
-  say(`a local run needs Node 22.19 or newer, and this is ${version}: taking Node ${ownNode} from npm (${name}, fetched once)`);
+  say(
+    `a local run needs Node 22.19 or newer, and this is ${version}: taking Node ${ownNode} from npm (${name}, fetched once)`,
+  );
   try {
     const args = ['exec', '--yes', `--package=${name}`, '--', 'node', '-p', 'process.execPath'];
     const { stdout } = await promisify(execFile)('npm', args);
     return stdout.trim().split('\n').at(-1);
   } catch (e) {
-    throw new UsageError(`Node ${ownNode} cannot be had from npm: please use Node 22.19 or newer. ${(e as Error).message.trim().split('\n').at(-1)}`);
+    throw new UsageError(
+      `Node ${ownNode} cannot be had from npm: please use Node 22.19 or newer. ${(e as Error).message.trim().split('\n').at(-1)}`,
+    );
   }
 }
 
@@ -36,7 +45,8 @@ export async function nodeForLocalRun(version: string, platform: string, say: (l
 export async function runWith(node: string, args: readonly string[]): Promise<number> {
   const child = spawn(node, [...args], { stdio: 'inherit' });
   // A Ctrl-C reaches the child by itself. The child exits once its own children have ended.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   return code ?? 128 + constants.signals[signal as NodeJS.Signals];
 }

@@ -19,7 +19,10 @@ import { createTable } from './create-table.ts';
 
 export interface LocalHub {
   readonly queues: { readonly [cluster: string]: QueueUrls };
-  /** Returns clusters whose first lists are not applied yet. `uids` identify the clusters, because a former run's data may belong to another cluster. */
+  /**
+   * Returns clusters whose first lists are not applied yet. `uids` identify the clusters, because a former
+   * run's data may belong to another cluster.
+   */
   unsynced(uids: { readonly [cluster: string]: string }): Promise<readonly Unsynced[]>;
 }
 
@@ -46,25 +49,43 @@ export async function prepareHub(options: HubOptions): Promise<LocalHub> {
   const sqs = new SQSClient({ ...common, endpoint: queuesUrl });
   const table = dynamoTable(dynamo, tableName);
   await createTable(dynamo, tableName);
-  const made = await Promise.all(clusters.map(async (id) => [id, await createQueues(sqs, queuesUrl, region, id)] as const));
+  const made = await Promise.all(
+    clusters.map(async (id) => [id, await createQueues(sqs, queuesUrl, region, id)] as const),
+  );
   for (const [id, { urls, eventsArn, syncsArn }] of made) {
-    await registerCluster(table, { id, mode, optIn, settings, queues: urls, eventsArn, syncsArn }, Date.now());
+    await registerCluster(
+      table,
+      { id, mode, optIn, settings, queues: urls, eventsArn, syncsArn },
+      Date.now(),
+    );
     await followSwitches(table, id, options);
   }
   sqs.destroy();
   return {
     queues: Object.fromEntries(made.map(([id, { urls }]) => [id, urls])),
     async unsynced(uids) {
-      const records = await Promise.all(clusters.map(async (id) => [id, await readCluster(table, id)] as const));
+      const records = await Promise.all(
+        clusters.map(async (id) => [id, await readCluster(table, id)] as const),
+      );
       return records
         .filter(([, cluster]) => !cluster || !hasSynced(cluster) || cluster.uid !== uids[cluster.id])
-        .map(([id, cluster]) => ({ id, lists: cluster ? kinds.length - missingFirstLists(cluster).length : 0 }));
+        .map(([id, cluster]) => ({
+          id,
+          lists: cluster ? kinds.length - missingFirstLists(cluster).length : 0,
+        }));
     },
   };
 }
 
-/** Sets the switches from the command line. Registration keeps the switches of a cluster that the table already has. */
-async function followSwitches(table: Table, cluster: string, { mode, optIn, membershipOf }: HubOptions): Promise<void> {
+/**
+ * Sets the switches from the command line. Registration keeps the switches of a cluster that the table
+ * already has.
+ */
+async function followSwitches(
+  table: Table,
+  cluster: string,
+  { mode, optIn, membershipOf }: HubOptions,
+): Promise<void> {
   const known = await readCluster(table, cluster);
   if (known?.mode !== mode) await switchMode(table, cluster, mode, Date.now());
   if (known?.optIn !== optIn) await switchOptIn(table, cluster, optIn, Date.now());

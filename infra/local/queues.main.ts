@@ -1,4 +1,7 @@
-/** The process of the queues: fauxqs serves the SQS protocol, on disk. It also publishes the depth and age of each queue, as AWS does. */
+/**
+ * The process of the queues: fauxqs serves the SQS protocol, on disk. It also publishes the depth and age of
+ * each queue, as AWS does.
+ */
 import { awsMetrics } from './aws-metrics.ts';
 import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';
 import { startQueues } from './queues.ts';
@@ -13,7 +16,11 @@ const timer = setInterval(() => {
     metrics.put(dimensions, 'ApproximateNumberOfMessagesVisible', visible);
     metrics.put(dimensions, 'ApproximateNumberOfMessagesNotVisible', notVisible);
     metrics.put(dimensions, 'ApproximateNumberOfMessagesDelayed', delayed);
-    metrics.put(dimensions, 'ApproximateAgeOfOldestMessage', oldestSentAt === undefined ? 0 : (Date.now() - oldestSentAt) / 1000);
+    metrics.put(
+      dimensions,
+      'ApproximateAgeOfOldestMessage',
+      oldestSentAt === undefined ? 0 : (Date.now() - oldestSentAt) / 1000,
+    );
   }
   metrics.flush();
 }, 2_000);

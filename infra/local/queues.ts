@@ -1,7 +1,8 @@
 /**
- * Runs fauxqs on the loopback interface with its own persistence: SQLite stores each change of messages, delays, receive counts and visibility. Its
- * `startFauxqs` would listen on every interface, so this module assembles its parts. The parts are not exported, so they are imported by file path, which
- * the package's build bundles, and package.json has the exact version.
+ * Runs fauxqs on the loopback interface with its own persistence: SQLite stores each change of messages,
+ * delays, receive counts and visibility. Its `startFauxqs` would listen on every interface, so this module
+ * assembles its parts. The parts are not exported, so they are imported by file path, which the package's
+ * build bundles, and package.json has the exact version.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
@@ -50,7 +51,11 @@ interface Message {
 interface Queue {
   readonly name: string;
   persistence?: Persistence;
-  inspectMessages(): { readonly ready: readonly Message[]; readonly delayed: readonly Message[]; readonly inflight: readonly { message: Message }[] };
+  inspectMessages(): {
+    readonly ready: readonly Message[];
+    readonly delayed: readonly Message[];
+    readonly inflight: readonly { message: Message }[];
+  };
 }
 interface Store {
   persistence?: Persistence;
@@ -69,10 +74,14 @@ function openStores(dataDir: string) {
   const persistence = new PersistenceManager(dataDir) as unknown as Persistence;
   const sqsStore = new StoreWithSources(persistence.db) as unknown as Store;
   const stores = { sqsStore, snsStore: new SnsStore(), s3Store: new S3Store() };
-  // The data survives the end of this process at any moment, but not a crash of the machine. With the default every message would wait for the disk.
+  // The data survives the end of this process at any moment, but not a crash of the machine. With the default
+  // every message would wait for the disk.
   persistence.db.exec('PRAGMA synchronous = OFF');
-  // Its own statement also takes the receive count away, which the table requires, and so loses each message whose visibility timeout is set to 0.
-  const makeReady = persistence.db.prepare('UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?');
+  // Its own statement also takes the receive count away, which the table requires, and so loses each message
+  // whose visibility timeout is set to 0.
+  const makeReady = persistence.db.prepare(
+    'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
+  );
   persistence.updateMessageReady = (messageId) => void makeReady.run(messageId);
   persistence.loadSqsAndSns(stores.sqsStore, stores.snsStore);
   stores.sqsStore.persistence = persistence;

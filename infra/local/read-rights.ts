@@ -6,7 +6,10 @@ import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport
 import { kinds } from '#shared/kube/types.ts';
 import type { Connections } from './connection-files.ts';
 
-/** Throws a UsageError for a call that an API server refuses. The relay of an unreachable cluster logs the error and tries again. */
+/**
+ * Throws a UsageError for a call that an API server refuses. The relay of an unreachable cluster logs the
+ * error and tries again.
+ */
 export async function refuseMissingRights(connections: Connections): Promise<void> {
   for (const [id, connection] of Object.entries(connections)) {
     const refusal = await refusalOf(connection).catch(() => undefined);
@@ -27,8 +30,10 @@ async function refusalOf(connection: Connection): Promise<string | undefined> {
     const statuses = await Promise.all(calls.map(([, , path = '']) => statusOf(transport, path)));
     const refused = statuses.findIndex((status) => status === 401 || status === 403);
     const [verb, resource] = calls[refused] ?? [];
-    if (statuses[refused] === 403) return `the API server forbids us to ${verb} ${resource} (403 Forbidden): grant it to this user and start again`;
-    if (statuses[refused] === 401) return `the API server does not accept these credentials (401 Unauthorized, to ${verb} ${resource})`;
+    if (statuses[refused] === 403)
+      return `the API server forbids us to ${verb} ${resource} (403 Forbidden): grant it to this user and start again`;
+    if (statuses[refused] === 401)
+      return `the API server does not accept these credentials (401 Unauthorized, to ${verb} ${resource})`;
     return undefined;
   } finally {
     transport.close();

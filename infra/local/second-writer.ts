@@ -6,8 +6,14 @@ import { httpsClusterApi } from '#shared/cluster-api/https.ts';
 import { fieldManager } from '#shared/kube/names.ts';
 import type { Connections } from './connection-files.ts';
 
-/** Makes a canary Service in namespace `default` of each cluster, and deletes it after ten seconds. Throws a UsageError if a controller writes Endpoints for it. */
-export async function refuseSecondWriter(connections: Connections, wait: (ms: number) => Promise<void> = (ms) => sleep(ms)): Promise<void> {
+/**
+ * Makes a canary Service in namespace `default` of each cluster, and deletes it after ten seconds. Throws a
+ * UsageError if a controller writes Endpoints for it.
+ */
+export async function refuseSecondWriter(
+  connections: Connections,
+  wait: (ms: number) => Promise<void> = (ms) => sleep(ms),
+): Promise<void> {
   const findings = await Promise.all(
     Object.entries(connections).map(async ([id, connection]) => {
       const api = httpsClusterApi(connection, { fieldManager });
@@ -20,5 +26,7 @@ export async function refuseSecondWriter(connections: Connections, wait: (ms: nu
   );
   const refused = findings.filter(({ ok }) => !ok).map(({ id, detail }) => `${id}: ${detail}`);
   if (refused.length === 0) return;
-  throw new UsageError(`--mode active would be a second writer. ${refused.join('; ')}. Start without --mode to compare only`);
+  throw new UsageError(
+    `--mode active would be a second writer. ${refused.join('; ')}. Start without --mode to compare only`,
+  );
 }

@@ -9,11 +9,18 @@ export async function start(options: Options): Promise<never> {
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort());
   try {
-    await run(options, { terminal: terminal(process.stdout), verbose: process.env['LOG'] === 'info', signal: stopping.signal });
+    await run(options, {
+      terminal: terminal(process.stdout),
+      verbose: process.env['LOG'] === 'info',
+      signal: stopping.signal,
+    });
   } catch (e) {
     if (!stopping.signal.aborted) {
       // The text is escaped because many messages contain a server's answer.
-      const lines = e instanceof UsageError ? [`error: ${e.message}`] : String(e instanceof Error ? (e.stack ?? e) : e).split('\n');
+      const lines =
+        e instanceof UsageError
+          ? [`error: ${e.message}`]
+          : String(e instanceof Error ? (e.stack ?? e) : e).split('\n');
       for (const line of lines) console.error(printable(line));
       process.exit(1);
     }

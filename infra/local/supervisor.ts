@@ -38,7 +38,11 @@ const maxEarlyExits = 5;
 const settledMs = 10_000;
 
 /** `nodeFlags`: of each child's Node. */
-export function startChild(spec: ChildSpec, hooks: SupervisorHooks, nodeFlags: readonly string[] = []): Child {
+export function startChild(
+  spec: ChildSpec,
+  hooks: SupervisorHooks,
+  nodeFlags: readonly string[] = [],
+): Child {
   let child: ChildProcess;
   let stopping = false;
   let restarts = 0;
@@ -54,7 +58,13 @@ export function startChild(spec: ChildSpec, hooks: SupervisorHooks, nodeFlags: r
     lastLines = lines;
     child = spawn(
       process.execPath,
-      [...nodeFlags, '--import', pathToFileURL(programFile('infra/local/child-process.main.ts')).href, programFile(spec.entry), ...(spec.args ?? [])],
+      [
+        ...nodeFlags,
+        '--import',
+        pathToFileURL(programFile('infra/local/child-process.main.ts')).href,
+        programFile(spec.entry),
+        ...(spec.args ?? []),
+      ],
       {
         cwd: installation.root,
         env: { ...spec.env, ...(ports && { [childEnv.ports]: ports.join() }) },

@@ -1,9 +1,15 @@
-/** Publishes DynamoDB's metrics of consumed read and write units. It adds ReturnConsumedCapacity to each request and sums up the answers. */
+/**
+ * Publishes DynamoDB's metrics of consumed read and write units. It adds ReturnConsumedCapacity to each
+ * request and sums up the answers.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { awsMetrics } from './aws-metrics.ts';
 import { tableName } from './child-specs.ts';
 
-/** User agent of the console's client. The meter leaves out its calls, so watching the table does not change its metrics. */
+/**
+ * User agent of the console's client. The meter leaves out its calls, so watching the table does not change
+ * its metrics.
+ */
 export const unmeteredClient = 'fleet-endpoints-console';
 
 const reads = ['GetItem', 'BatchGetItem', 'Query'];
@@ -18,7 +24,8 @@ export function meterTable(server: Server, writeLine: (line: string) => void): {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     const isRead = reads.includes(operation);
-    if (!(isRead || writes.includes(operation)) || request.headers['user-agent']?.includes(unmeteredClient)) return;
+    if (!(isRead || writes.includes(operation)) || request.headers['user-agent']?.includes(unmeteredClient))
+      return;
     askForUnits(request);
     const end = response.end;
     response.end = ((body?: unknown, ...rest: unknown[]) => {
@@ -54,7 +61,10 @@ function askForUnits(request: IncomingMessage): void {
     const [chunk] = args;
     if (event !== 'data' || asked || !Buffer.isBuffer(chunk)) return emit(event, ...args);
     asked = true;
-    return emit('data', Buffer.concat([Buffer.from('{"ReturnConsumedCapacity":"TOTAL",'), chunk.subarray(1)]));
+    return emit(
+      'data',
+      Buffer.concat([Buffer.from('{"ReturnConsumedCapacity":"TOTAL",'), chunk.subarray(1)]),
+    );
   }) as typeof request.emit;
 }
 

@@ -1,4 +1,7 @@
-/** The process of the table: dynalite serves the DynamoDB protocol, on disk, so the process can be killed and restarted. */
+/**
+ * The process of the table: dynalite serves the DynamoDB protocol, on disk, so the process can be killed and
+ * restarted.
+ */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import dynalite from 'dynalite';

@@ -8,8 +8,13 @@ export interface Terminal {
   readonly isLive: boolean;
 }
 
-export function terminal(out: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown }): Terminal {
-  if (!out.isTTY) return { isLive: false, print: (line) => void out.write(`${printable(line)}\n`), live() {} };
+export function terminal(out: {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}): Terminal {
+  if (!out.isTTY)
+    return { isLive: false, print: (line) => void out.write(`${printable(line)}\n`), live() {} };
   const erase = '\r\x1b[2K';
   let shown = '';
   return {

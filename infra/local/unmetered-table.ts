@@ -7,5 +7,8 @@ import { unmeteredClient } from './table-meter.ts';
 
 export function unmeteredTable(tableUrl: string): Table {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return dynamoTable(new DynamoDBClient({ region, credentials, endpoint: tableUrl, customUserAgent: unmeteredClient }), tableName);
+  return dynamoTable(
+    new DynamoDBClient({ region, credentials, endpoint: tableUrl, customUserAgent: unmeteredClient }),
+    tableName,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * A demonstration workload for a cluster without kubelets: a small shop with several kinds of Services, and pods that start, become ready, are replaced by
- * rolling updates and stop. One pod flaps.
+ * A demonstration workload for a cluster without kubelets: a small shop with several kinds of Services, and
+ * pods that start, become ready, are replaced by rolling updates and stop. One pod flaps.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/cluster-api/errors.ts';
@@ -21,7 +21,10 @@ export interface WorkloadOptions {
   readonly exports?: boolean;
 }
 
-/** Resolves when all objects exist and the pods are ready. The workload keeps changing until the signal aborts. */
+/**
+ * Resolves when all objects exist and the pods are ready. The workload keeps changing until the signal
+ * aborts.
+ */
 export async function startWorkload(
   transport: HttpTransport,
   { signal, log, speed = 1, range = embeddedRange(0), exports }: WorkloadOptions,
@@ -31,13 +34,30 @@ export async function startWorkload(
   const kubelet = kubeletOf(cluster, pause, range);
 
   await Promise.all(zones.map((zone, i) => cluster.make('/api/v1/nodes', node(nodeName(i), zone))));
-  await Promise.all([...new Set(apps.map((a) => a.namespace))].map((name) => cluster.make('/api/v1/namespaces', { metadata: { name } })));
+  await Promise.all(
+    [...new Set(apps.map((a) => a.namespace))].map((name) =>
+      cluster.make('/api/v1/namespaces', { metadata: { name } }),
+    ),
+  );
   // Pods of an earlier run are deleted, because their addresses would be assigned twice.
-  await Promise.all(apps.map((a) => cluster.call('DELETE', `${podsOf(a)}?labelSelector=app%3D${a.name}`, { gracePeriodSeconds: 0 })));
+  await Promise.all(
+    apps.map((a) =>
+      cluster.call('DELETE', `${podsOf(a)}?labelSelector=app%3D${a.name}`, { gracePeriodSeconds: 0 }),
+    ),
+  );
   await Promise.all(apps.map((a) => cluster.make(`/api/v1/namespaces/${a.namespace}/services`, service(a))));
-  if (exports) await cluster.make(`/apis/${mcsApiVersion}/namespaces/${exported.namespace}/serviceexports`, { metadata: { name: exported.name } });
-  const running = new Map(await Promise.all(apps.map(async (a) => [a, await Promise.all(ordinals(a).map((i) => kubelet.start(a, i, 1)))] as const)));
-  log(`workload: ${apps.length} services and ${[...running.values()].flat().length} pods on ${zones.length} nodes`);
+  if (exports)
+    await cluster.make(`/apis/${mcsApiVersion}/namespaces/${exported.namespace}/serviceexports`, {
+      metadata: { name: exported.name },
+    });
+  const running = new Map(
+    await Promise.all(
+      apps.map(async (a) => [a, await Promise.all(ordinals(a).map((i) => kubelet.start(a, i, 1)))] as const),
+    ),
+  );
+  log(
+    `workload: ${apps.length} services and ${[...running.values()].flat().length} pods on ${zones.length} nodes`,
+  );
 
   void forever('rolling updates', async (round) => {
     await pause(15);
@@ -75,7 +95,9 @@ interface App {
   readonly namespace: string;
   readonly name: string;
   readonly replicas: number;
-  /** Container ports by name. The Service has ports of the same names from 80 on, with these names as targets. */
+  /**
+   * Container ports by name. The Service has ports of the same names from 80 on, with these names as targets.
+   */
   readonly ports: { readonly [name: string]: number };
   readonly numericTarget?: boolean;
   readonly headless?: boolean;
@@ -85,7 +107,13 @@ interface App {
 }
 
 /** Every cluster exports this Service, so each cluster has the endpoints of all clusters. */
-const exported: App = { namespace: 'shop', name: 'catalog', replicas: 3, ports: { grpc: 50051 }, dualStack: true };
+const exported: App = {
+  namespace: 'shop',
+  name: 'catalog',
+  replicas: 3,
+  ports: { grpc: 50051 },
+  dualStack: true,
+};
 const flapping: App = { namespace: 'shop', name: 'ads', replicas: 2, ports: { http: 8080 } };
 const apps: readonly App[] = [
   { namespace: 'shop', name: 'web', replicas: 4, ports: { http: 8080 }, numericTarget: true },
@@ -104,7 +132,10 @@ const podsOf = (app: App): string => `/api/v1/namespaces/${app.namespace}/pods`;
 
 const node = (name: string, zone: string): object => ({
   metadata: { name, labels: { 'kubernetes.io/hostname': name, 'topology.kubernetes.io/zone': zone } },
-  status: { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { cpu: '4', memory: '8Gi', pods: '110' } },
+  status: {
+    conditions: [{ type: 'Ready', status: 'True' }],
+    allocatable: { cpu: '4', memory: '8Gi', pods: '110' },
+  },
 });
 
 const service = (app: App): object => ({
@@ -115,7 +146,11 @@ const service = (app: App): object => ({
   },
   spec: {
     ...(!app.optsIn && { selector: { app: app.name } }),
-    ports: Object.entries(app.ports).map(([name, port], i) => ({ name, port: 80 + i, targetPort: app.numericTarget ? port : name })),
+    ports: Object.entries(app.ports).map(([name, port], i) => ({
+      name,
+      port: 80 + i,
+      targetPort: app.numericTarget ? port : name,
+    })),
     ...(app.headless && { clusterIP: 'None' }),
     ...(app.dualStack && { ipFamilyPolicy: 'PreferDualStack' }),
   },
@@ -163,19 +198,35 @@ function clusterOf(transport: HttpTransport, signal: AbortSignal): Cluster {
 }
 
 /** Reports what kubelets would report: addresses, readiness, and the end of a pod. */
-function kubeletOf(cluster: Cluster, pause: (seconds: number) => Promise<void>, { v4, v6 }: NonNullable<WorkloadOptions['range']>) {
+function kubeletOf(
+  cluster: Cluster,
+  pause: (seconds: number) => Promise<void>,
+  { v4, v6 }: NonNullable<WorkloadOptions['range']>,
+) {
   let addresses = 10;
   const path = (app: App, name: string) => `${podsOf(app)}/${name}`;
-  const report = (app: App, name: string, status: object) => cluster.call('PATCH', `${path(app, name)}/status`, { status });
-  const condition = (ready: boolean) => [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: now() }];
+  const report = (app: App, name: string, status: object) =>
+    cluster.call('PATCH', `${path(app, name)}/status`, { status });
+  const condition = (ready: boolean) => [
+    { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: now() },
+  ];
 
   return {
     /** Resolves with the pod's name when it is ready. */
     async start(app: App, ordinal: number, version: number): Promise<string> {
       const { metadata } = await cluster.call('POST', podsOf(app), pod(app, ordinal, version));
       const n = addresses++ % 60_000;
-      const podIPs = [`${v4}.${n >> 8}.${n & 255}`, ...(app.dualStack ? [`${v6}::${n.toString(16)}`] : [])].map((ip) => ({ ip }));
-      await report(app, metadata.name, { phase: 'Running', podIP: podIPs[0]?.ip, podIPs, startTime: now(), conditions: condition(false) });
+      const podIPs = [
+        `${v4}.${n >> 8}.${n & 255}`,
+        ...(app.dualStack ? [`${v6}::${n.toString(16)}`] : []),
+      ].map((ip) => ({ ip }));
+      await report(app, metadata.name, {
+        phase: 'Running',
+        podIP: podIPs[0]?.ip,
+        podIPs,
+        startTime: now(),
+        conditions: condition(false),
+      });
       await pause(0.5 + ordinal * 0.2);
       await report(app, metadata.name, { conditions: condition(true) });
       return metadata.name;

@@ -1,5 +1,10 @@
 import { Annotations, Duration } from 'aws-cdk-lib';
-import { type AlarmBase, Alarm as CloudWatchAlarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type AlarmBase,
+  Alarm as CloudWatchAlarm,
+  ComparisonOperator,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -7,7 +12,10 @@ import type { HubConfig } from '#infra/config/config.ts';
 import type { Alarm } from './alarm.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 
-/** The topics that alarms notify when they begin and when they end (none without a topic), and the runbook that they link to. */
+/**
+ * The topics that alarms notify when they begin and when they end (none without a topic), and the runbook
+ * that they link to.
+ */
 export interface AlarmTopics {
   readonly bySeverity: { readonly [S in Alarm['severity']]: ITopic | undefined };
   readonly runbookUrl: string;
@@ -18,7 +26,10 @@ export interface Alarms {
   readonly [id: string]: AlarmBase;
 }
 
-export function alarmTopicsOf(scope: Construct, { alarms, runbookUrl }: Pick<HubConfig, 'alarms' | 'runbookUrl'>): AlarmTopics {
+export function alarmTopicsOf(
+  scope: Construct,
+  { alarms, runbookUrl }: Pick<HubConfig, 'alarms' | 'runbookUrl'>,
+): AlarmTopics {
   return {
     bySeverity: {
       page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,
@@ -38,11 +49,17 @@ export function warnOfSilence(scope: Construct, { bySeverity }: AlarmTopics): vo
   }
 }
 
-export function makeAlarm(scope: Construct, alarm: Alarm, sources: MetricSources, topics: AlarmTopics): CloudWatchAlarm {
+export function makeAlarm(
+  scope: Construct,
+  alarm: Alarm,
+  sources: MetricSources,
+  topics: AlarmTopics,
+): CloudWatchAlarm {
   const made = new CloudWatchAlarm(scope, alarm.id, {
     metric: metricOf(alarm.series, sources, Duration.minutes(alarm.periodMinutes)),
     threshold: alarm.threshold,
-    comparisonOperator: alarm.is === '>' ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
+    comparisonOperator:
+      alarm.is === '>' ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
     evaluationPeriods: alarm.periods,
     datapointsToAlarm: alarm.datapoints ?? alarm.periods,
     treatMissingData: alarm.missing === 'fine' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
@@ -61,5 +78,9 @@ export function notify(alarm: AlarmBase, topic: ITopic | undefined): void {
 
 export const runbookAnchor = (runbookUrl: string, id: string): string => `${runbookUrl}#${id.toLowerCase()}`;
 
-export const describe = ({ runbookUrl }: AlarmTopics, id: string, meaning: string, cluster?: string): string =>
-  `${cluster ? `${cluster}: ` : ''}${meaning}. What to do: ${runbookAnchor(runbookUrl, id)}`;
+export const describe = (
+  { runbookUrl }: AlarmTopics,
+  id: string,
+  meaning: string,
+  cluster?: string,
+): string => `${cluster ? `${cluster}: ` : ''}${meaning}. What to do: ${runbookAnchor(runbookUrl, id)}`;

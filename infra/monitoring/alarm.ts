@@ -25,14 +25,24 @@ export const on = (id: string, metric: MetricName, statistic: Statistic, rest: R
   series: { metric, statistic },
   ...rest,
 });
-export const onSource = (id: string, series: Series, rest: Rest): Alarm => ({ ...usual, id, series, ...rest });
-export const visible = { aws: 'AWS/SQS', name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum' } as const;
+export const onSource = (id: string, series: Series, rest: Rest): Alarm => ({
+  ...usual,
+  id,
+  series,
+  ...rest,
+});
+export const visible = {
+  aws: 'AWS/SQS',
+  name: 'ApproximateNumberOfMessagesVisible',
+  statistic: 'Maximum',
+} as const;
 export const throttles = { aws: 'AWS/Lambda', name: 'Throttles', statistic: 'Sum' } as const;
 export const errors = { aws: 'AWS/Lambda', name: 'Errors', statistic: 'Sum' } as const;
 export const dropped = { aws: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', statistic: 'Sum' } as const;
 /**
- * A failed message returns within seconds, later within four and a half minutes (queue/visibility.ts). After a crash it returns at the visibility timeout
- * of three minutes (cluster-queues.ts). Its failures therefore fall into at least three of fifteen minutes, and never into consecutive ones.
+ * A failed message returns within seconds, later within four and a half minutes (queue/visibility.ts). After
+ * a crash it returns at the visibility timeout of three minutes (cluster-queues.ts). Its failures therefore
+ * fall into at least three of fifteen minutes, and never into consecutive ones.
  */
 export const comesBack = { periods: 15, datapoints: 3 } as const;
 export const tableThrottles = { aws: 'AWS/DynamoDB', statistic: 'Sum' } as const;

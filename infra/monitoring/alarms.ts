@@ -1,4 +1,7 @@
-/** Each way in which the hub can fail, as data; cluster-alarms.ts has those of a cluster, many-clusters.ts those of many. Every id is a heading of docs/runbook.md. */
+/**
+ * Each way in which the hub can fail, as data; cluster-alarms.ts has those of a cluster, many-clusters.ts
+ * those of many. Every id is a heading of docs/runbook.md.
+ */
 import { type Alarm, comesBack, dropped, errors, on, onSource, tableThrottles, throttles } from './alarm.ts';
 import { clustersetAlarms } from './clusterset-alarms.ts';
 
@@ -10,7 +13,11 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periods: 5,
     meaning: 'work of a service is overdue for more than a minute',
   }),
-  on('TwoWriters', 'WriterConflict', 'Maximum', { severity: 'page', threshold: 0, meaning: 'another controller writes our objects' }),
+  on('TwoWriters', 'WriterConflict', 'Maximum', {
+    severity: 'page',
+    threshold: 0,
+    meaning: 'another controller writes our objects',
+  }),
   on('SnapshotDrift', 'Drift', 'Sum', {
     severity: 'page',
     threshold: 0,
@@ -30,7 +37,8 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     threshold: 0,
     meaning: 'a cluster was restored, or created again under the same id',
   }),
-  // Sweep reads each secret once an hour, in a minute of the cluster's own. A run that begins a second early or late may miss that minute.
+  // Sweep reads each secret once an hour, in a minute of the cluster's own. A run that begins a second early
+  // or late may miss that minute.
   on('CredentialsEnd', 'CredentialExpires', 'Minimum', {
     severity: 'ticket',
     is: '<',
@@ -62,7 +70,8 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'a namespace or an export has more bytes of pods than a run reads, and its endpoints stay as they are',
+    meaning:
+      'a namespace or an export has more bytes of pods than a run reads, and its endpoints stay as they are',
   }),
   ...clustersetAlarms,
   on('CallsUnserved', 'CallsUnserved', 'Sum', {
@@ -73,8 +82,14 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     datapoints: 2,
     meaning: 'work of some services waits, as their cluster answers, and does not serve their calls',
   }),
-  // By arrivals and not by the queue's depth: a message may lie there for two weeks, in which the next one would raise no alarm.
-  on('WorkParked', 'Parked', 'Sum', { severity: 'ticket', threshold: 0, periodMinutes: 5, meaning: 'work used up its retries' }),
+  // By arrivals and not by the queue's depth: a message may lie there for two weeks, in which the next one
+  // would raise no alarm.
+  on('WorkParked', 'Parked', 'Sum', {
+    severity: 'ticket',
+    threshold: 0,
+    periodMinutes: 5,
+    meaning: 'work used up its retries',
+  }),
   on('MessagesQuarantined', 'Quarantined', 'Sum', {
     severity: 'ticket',
     threshold: 0,
@@ -97,7 +112,8 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     { ...errors, function: 'sync' },
     { severity: 'page', threshold: 0, ...comesBack, meaning: 'sync crashes or runs out of time' },
   ),
-  // A deploy rolls back on these alarms (rollout.ts), so each must be raised within the ten minutes of its function's shift.
+  // A deploy rolls back on these alarms (rollout.ts), so each must be raised within the ten minutes of its
+  // function's shift.
   onSource(
     'NewIngestFails',
     { aws: 'AWS/Lambda', name: 'Errors', newVersionOf: 'ingest', statistic: 'Sum' },
@@ -132,7 +148,8 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       meaning: 'sweep does not run, so most other alarms do not work',
     },
   ),
-  // Counted by CloudWatch itself: without lines all alarms on metrics of our own are silent, because they take a missing value for a good one.
+  // Counted by CloudWatch itself: without lines all alarms on metrics of our own are silent, because they
+  // take a missing value for a good one.
   onSource(
     'MetricsSilent',
     { aws: 'AWS/Logs', name: 'IncomingLogEvents', function: 'sweep', statistic: 'Sum' },
@@ -143,7 +160,8 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       periodMinutes: 5,
       periods: 2,
       missing: 'alarm',
-      meaning: 'CloudWatch Logs takes no lines of sweep, so the hub has no metrics and most other alarms do not work',
+      meaning:
+        'CloudWatch Logs takes no lines of sweep, so the hub has no metrics and most other alarms do not work',
     },
   ),
   onSource(
@@ -210,5 +228,8 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
   ),
 ];
 
-/** A view of the hub's paging alarms. Each of them pages by itself. The composite lacks an action, because it changes state only with the first of them. */
+/**
+ * A view of the hub's paging alarms. Each of them pages by itself. The composite lacks an action, because it
+ * changes state only with the first of them.
+ */
 export const compositeAlarm = 'FleetUnhealthy';

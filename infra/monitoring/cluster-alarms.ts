@@ -1,6 +1,9 @@
 import { type Alarm, on, onSource, visible } from './alarm.ts';
 
-/** The alarms of each cluster. Alarms of its state page if clusters.yaml asks for it. If many clusters are affected at once, the hub's alarms page. */
+/**
+ * The alarms of each cluster. Alarms of its state page if clusters.yaml asks for it. If many clusters are
+ * affected at once, the hub's alarms page.
+ */
 export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
   // The metric is missing while the cluster is paused. If sweep fails to publish, SweepSilent is in alarm.
   on('RelaySilent', 'RelayHeartbeatAge', 'Maximum', {
@@ -10,7 +13,12 @@ export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
     datapoints: 3,
     meaning: 'the relay is silent',
   }),
-  on('CircuitOpen', 'CircuitOpen', 'Maximum', { severity: state, threshold: 0, periods: 5, meaning: 'the hub cannot write to the cluster' }),
+  on('CircuitOpen', 'CircuitOpen', 'Maximum', {
+    severity: state,
+    threshold: 0,
+    periods: 5,
+    meaning: 'the hub cannot write to the cluster',
+  }),
   on('GateClosed', 'GateClosed', 'Maximum', {
     severity: state,
     threshold: 0,
@@ -22,7 +30,11 @@ export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
     { ...visible, queue: 'dead-events' },
     { severity: 'ticket', threshold: 0, meaning: 'ingest failed fifty times on a message' },
   ),
-  onSource('SyncsDead', { ...visible, queue: 'dead-syncs' }, { severity: 'ticket', threshold: 0, meaning: 'sync failed fifty times on a message' }),
+  onSource(
+    'SyncsDead',
+    { ...visible, queue: 'dead-syncs' },
+    { severity: 'ticket', threshold: 0, meaning: 'sync failed fifty times on a message' },
+  ),
   onSource(
     'SyncsBacklog',
     { aws: 'AWS/SQS', name: 'ApproximateAgeOfOldestMessage', queue: 'syncs', statistic: 'Maximum' },

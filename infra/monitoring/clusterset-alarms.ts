@@ -19,7 +19,8 @@ export const clustersetAlarms: readonly Alarm[] = [
     periodMinutes: 5,
     periods: 3,
     datapoints: 2,
-    meaning: 'a source is gone, and its eviction waits: no other source can take its traffic, or the hub does not reach the clusters',
+    meaning:
+      'a source is gone, and its eviction waits: no other source can take its traffic, or the hub does not reach the clusters',
   }),
   on('SourceUnknown', 'SourcesUnknown', 'Sum', {
     severity: 'ticket',
@@ -51,6 +52,7 @@ export const clustersetAlarms: readonly Alarm[] = [
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'pods of an export have addresses outside of the ranges of its cluster, and no importer has them',
+    meaning:
+      'pods of an export have addresses outside of the ranges of its cluster, and no importer has them',
   }),
 ];

@@ -34,12 +34,20 @@ export function drawDashboard(
     row.widgets.map((widget) => drawWidget(widget, sources, Math.floor(columns / row.widgets.length))),
   ]);
   const dashboardName = dashboardNameOf(hub.name, Stack.of(scope).region, dashboard);
-  return new CloudWatchDashboard(scope, dashboard.title, { dashboardName, widgets: rows, variables, defaultInterval: Duration.hours(3) });
+  return new CloudWatchDashboard(scope, dashboard.title, {
+    dashboardName,
+    widgets: rows,
+    variables,
+    defaultInterval: Duration.hours(3),
+  });
 }
 
 function drawWidget(widget: Widget, sources: MetricSources, width: number): IWidget {
-  const metrics = widget.series.map((s) => metricOf(s, sources, Duration.minutes(1)).with({ label: s.label }));
-  if (widget.kind === 'numbers') return new SingleValueWidget({ title: widget.title, metrics, width, height: 4 });
+  const metrics = widget.series.map((s) =>
+    metricOf(s, sources, Duration.minutes(1)).with({ label: s.label }),
+  );
+  if (widget.kind === 'numbers')
+    return new SingleValueWidget({ title: widget.title, metrics, width, height: 4 });
   return new GraphWidget({
     title: widget.title,
     left: metrics,
@@ -51,10 +59,17 @@ function drawWidget(widget: Widget, sources: MetricSources, width: number): IWid
 }
 
 /** One dashboard for all clusters: the choice of a cluster leads to its metrics and its queues. */
-export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSources: MetricSources): CloudWatchDashboard {
+export function drawClusterDashboard(
+  scope: Construct,
+  hub: HubConfig,
+  hubSources: MetricSources,
+): CloudWatchDashboard {
   const dashboard = clusterDashboardOf(hub.clusterMetrics);
   // A metric that every cluster has, in any mode.
-  const clusters = Values.fromSearch(`{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`, 'cluster');
+  const clusters = Values.fromSearch(
+    `{${hubSources.namespace},cluster} MetricName="OldestDirtyAge"`,
+    'cluster',
+  );
   const cluster = new DashboardVariable({
     id: 'cluster',
     label: 'Cluster',
@@ -65,11 +80,14 @@ export function drawClusterDashboard(scope: Construct, hub: HubConfig, hubSource
     defaultValue: DefaultValue.FIRST,
   });
   const queueName = (queue: QueueRole): string => queueNameOf(hub.name, chosenCluster, clusterRoleOf(queue));
-  return drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName }, [cluster]);
+  return drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName }, [
+    cluster,
+  ]);
 }
 
 function clusterRoleOf(queue: QueueRole): ClusterQueueRole {
   if (queue === 'events' || queue === 'syncs') return queue;
-  if (queue === 'dead-events' || queue === 'dead-syncs') return queue === 'dead-events' ? 'events-dead' : 'syncs-dead';
+  if (queue === 'dead-events' || queue === 'dead-syncs')
+    return queue === 'dead-events' ? 'events-dead' : 'syncs-dead';
   throw new Error(`${queue} is a queue of the hub's, and of no cluster`);
 }

@@ -2,7 +2,8 @@
 import type { Dashboard } from './widgets.ts';
 
 /** An account's dashboards are those of all its regions. */
-export const dashboardNameOf = (hub: string, region: string, { title }: Dashboard): string => `${hub}-${region}-${title}`;
+export const dashboardNameOf = (hub: string, region: string, { title }: Dashboard): string =>
+  `${hub}-${region}-${title}`;
 
 /** Stands where the id of the chosen cluster goes; CloudWatch replaces it wherever it is. */
 export const chosenCluster = 'CHOSEN-CLUSTER';

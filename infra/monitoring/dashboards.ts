@@ -1,6 +1,7 @@
 /**
- * The dashboards as data. CloudWatch draws them in a deployed hub (monitoring.ts), the console draws the same rows.
- * `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from the metrics with a cluster dimension.
+ * The dashboards as data. CloudWatch draws them in a deployed hub (monitoring.ts), the console draws the same
+ * rows. `fleet` shows metrics without dimension; `cluster` those of one cluster, chosen by a variable, from
+ * the metrics with a cluster dimension.
  */
 import { type ClusterMetrics, objectiveMs, perCluster } from '#shared/contract/metrics.ts';
 import { clustersetRow } from './clusterset-row.ts';
@@ -29,14 +30,19 @@ export const fleetDashboard: Dashboard = {
       title: 'Health',
       widgets: [
         numbers('Oldest overdue work', 'Seconds', [series('OldestDirtyAge', 'Maximum', 'any cluster')]),
-        numbers('Time since the last heartbeat', 'Seconds', [series('RelayHeartbeatAge', 'Maximum', 'longest')]),
+        numbers('Time since the last heartbeat', 'Seconds', [
+          series('RelayHeartbeatAge', 'Maximum', 'longest'),
+        ]),
         numbers('Blocked writes', 'Count', [
           series('CircuitOpen', 'Maximum', 'circuit open'),
           series('GateClosed', 'Maximum', 'first lists missing'),
           series('WriterConflict', 'Maximum', 'two writers'),
         ]),
         numbers('Days until credentials end', 'Count', [series('CredentialExpires', 'Minimum', 'shortest')]),
-        numbers('Messages for people', 'Count', [onQueue('parked', visible, 'parked'), onQueue('quarantine', visible, 'quarantine')]),
+        numbers('Messages for people', 'Count', [
+          onQueue('parked', visible, 'parked'),
+          onQueue('quarantine', visible, 'quarantine'),
+        ]),
         lines('Blocked clusters', 'Count', [
           series('SilentRelays', 'Sum', 'relay silent'),
           series('OpenCircuits', 'Sum', 'circuit open'),
@@ -48,10 +54,24 @@ export const fleetDashboard: Dashboard = {
     {
       title: 'Latency',
       widgets: [
-        lines('From due to written', 'Milliseconds', [series('SyncLatency', 'p50', 'p50'), series('SyncLatency', 'p99', 'p99')], objective),
-        lines('Syncs within the objective', 'Count', [series('SyncsDue', 'Sum', 'due'), series('SyncsOnTime', 'Sum', 'on time')]),
-        lines('From observed by the relay to stored', 'Milliseconds', [series('IngestLatency', 'p50', 'p50'), series('IngestLatency', 'p99', 'p99')]),
-        lines('From due wake-up to start', 'Milliseconds', [series('QueueLatency', 'p50', 'p50'), series('QueueLatency', 'p99', 'p99')]),
+        lines(
+          'From due to written',
+          'Milliseconds',
+          [series('SyncLatency', 'p50', 'p50'), series('SyncLatency', 'p99', 'p99')],
+          objective,
+        ),
+        lines('Syncs within the objective', 'Count', [
+          series('SyncsDue', 'Sum', 'due'),
+          series('SyncsOnTime', 'Sum', 'on time'),
+        ]),
+        lines('From observed by the relay to stored', 'Milliseconds', [
+          series('IngestLatency', 'p50', 'p50'),
+          series('IngestLatency', 'p99', 'p99'),
+        ]),
+        lines('From due wake-up to start', 'Milliseconds', [
+          series('QueueLatency', 'p50', 'p50'),
+          series('QueueLatency', 'p99', 'p99'),
+        ]),
         lines('Duration of runs and API calls', 'Milliseconds', [
           series('SyncDuration', 'p50', 'run p50'),
           series('SyncDuration', 'p99', 'run p99'),
@@ -63,7 +83,10 @@ export const fleetDashboard: Dashboard = {
     {
       title: 'Throughput',
       widgets: [
-        lines('Events', 'Count', [series('EventsIn', 'Sum', 'objects'), series('PodsTooLarge', 'Sum', 'pods of a namespace too large')]),
+        lines('Events', 'Count', [
+          series('EventsIn', 'Sum', 'objects'),
+          series('PodsTooLarge', 'Sum', 'pods of a namespace too large'),
+        ]),
         lines('Wake-ups', 'Count', [
           series('WakeUps', 'Sum', 'sent'),
           series('Bounced', 'Sum', 'met a lease'),
@@ -77,7 +100,10 @@ export const fleetDashboard: Dashboard = {
           series('CallsUnserved', 'Sum', 'not served'),
           series('SyncsConflict', 'Sum', 'conflicts'),
         ]),
-        lines('Writes', 'Count', [series('WritesEndpoints', 'Sum', 'Endpoints'), series('WritesSlices', 'Sum', 'EndpointSlices')]),
+        lines('Writes', 'Count', [
+          series('WritesEndpoints', 'Sum', 'Endpoints'),
+          series('WritesSlices', 'Sum', 'EndpointSlices'),
+        ]),
         lines('Services that opt in', 'Count', [
           series('HandOversWaiting', 'Sum', 'waiting hand-overs'),
           series('OptInHeld', 'Sum', 'invalid annotations'),
@@ -115,14 +141,21 @@ export const fleetDashboard: Dashboard = {
         ]),
         lines('Slice syncs', 'Count', upstream('endpoint_slice_controller_syncs', 'Sum')),
         lines('Slice changes', 'Count', upstream('endpoint_slice_controller_changes', 'Sum')),
-        lines('Slices by topology', 'Count', upstream('endpoint_slice_controller_endpointslices_changed_per_sync', 'Sum')),
+        lines(
+          'Slices by topology',
+          'Count',
+          upstream('endpoint_slice_controller_endpointslices_changed_per_sync', 'Sum'),
+        ),
       ],
     },
     {
       title: 'Functions',
       widgets: [
         lines('Invocations', 'Count', onFunctions('Invocations', 'Sum', 'ingest', 'sync', 'sweep')),
-        lines('Errors', 'Count', [...onFunctions('Errors', 'Sum', 'ingest', 'sync', 'sweep'), series('MessagesFailed', 'Sum', 'failed messages')]),
+        lines('Errors', 'Count', [
+          ...onFunctions('Errors', 'Sum', 'ingest', 'sync', 'sweep'),
+          series('MessagesFailed', 'Sum', 'failed messages'),
+        ]),
         lines('Throttles', 'Count', onFunctions('Throttles', 'Sum', 'ingest', 'sync', 'sweep')),
         lines('Duration, p99', 'Milliseconds', onFunctions('Duration', 'p99', 'ingest', 'sync', 'sweep')),
       ],
@@ -130,9 +163,19 @@ export const fleetDashboard: Dashboard = {
     {
       title: 'Capacity',
       widgets: [
-        lines('Table units', 'Count', [...onTable('ConsumedReadCapacityUnits', 'read'), ...onTable('ConsumedWriteCapacityUnits', 'written')]),
-        lines('Table throttles', 'Count', [...onTable('ReadThrottleEvents', 'reads'), ...onTable('WriteThrottleEvents', 'writes')]),
-        lines('Concurrent executions', 'Count', onFunctions('ConcurrentExecutions', 'Maximum', 'ingest', 'sync')),
+        lines('Table units', 'Count', [
+          ...onTable('ConsumedReadCapacityUnits', 'read'),
+          ...onTable('ConsumedWriteCapacityUnits', 'written'),
+        ]),
+        lines('Table throttles', 'Count', [
+          ...onTable('ReadThrottleEvents', 'reads'),
+          ...onTable('WriteThrottleEvents', 'writes'),
+        ]),
+        lines(
+          'Concurrent executions',
+          'Count',
+          onFunctions('ConcurrentExecutions', 'Maximum', 'ingest', 'sync'),
+        ),
       ],
     },
   ],
@@ -153,7 +196,9 @@ export const clusterDashboard: Dashboard = {
       title: 'Health',
       widgets: [
         numbers('Oldest overdue work', 'Seconds', [series('OldestDirtyAge', 'Maximum', 'overdue')]),
-        numbers('Time since the last heartbeat', 'Seconds', [series('RelayHeartbeatAge', 'Maximum', 'silent')]),
+        numbers('Time since the last heartbeat', 'Seconds', [
+          series('RelayHeartbeatAge', 'Maximum', 'silent'),
+        ]),
         numbers('Blocked writes', 'Count', [
           series('CircuitOpen', 'Maximum', 'circuit open'),
           series('GateClosed', 'Maximum', 'first lists missing'),
@@ -164,9 +209,18 @@ export const clusterDashboard: Dashboard = {
     {
       title: 'Latency and load',
       widgets: [
-        lines('From due to written', 'Milliseconds', [series('SyncLatency', 'p50', 'p50'), series('SyncLatency', 'p99', 'p99')], objective),
+        lines(
+          'From due to written',
+          'Milliseconds',
+          [series('SyncLatency', 'p50', 'p50'), series('SyncLatency', 'p99', 'p99')],
+          objective,
+        ),
         lines('Events', 'Count', [series('EventsIn', 'Sum', 'objects')]),
-        lines('Runs', 'Count', [series('SyncsWritten', 'Sum', 'written'), series('SyncsFailed', 'Sum', 'failed'), series('Parked', 'Sum', 'parked')]),
+        lines('Runs', 'Count', [
+          series('SyncsWritten', 'Sum', 'written'),
+          series('SyncsFailed', 'Sum', 'failed'),
+          series('Parked', 'Sum', 'parked'),
+        ]),
       ],
     },
     {
@@ -185,7 +239,11 @@ export const clusterDashboard: Dashboard = {
           ...upstream('endpoint_slice_controller_num_endpoint_slices', 'Maximum', 'slices'),
           ...upstream('endpoint_slice_controller_desired_endpoint_slices', 'Maximum', 'slices at best'),
         ]),
-        numbers('Services by traffic distribution', 'Count', upstream('endpoint_slice_controller_services_count_by_traffic_distribution', 'Maximum')),
+        numbers(
+          'Services by traffic distribution',
+          'Count',
+          upstream('endpoint_slice_controller_services_count_by_traffic_distribution', 'Maximum'),
+        ),
       ],
     },
     {
@@ -204,10 +262,13 @@ export const clusterDashboard: Dashboard = {
 
 /** The cluster's dashboard, without metrics that lack a cluster dimension. */
 export function clusterDashboardOf(kept: ClusterMetrics): Dashboard {
-  const has = (series: Drawn): boolean => ('metric' in series ? perCluster[kept].includes(series.metric) : !('upstream' in series) || kept === 'all');
+  const has = (series: Drawn): boolean =>
+    'metric' in series ? perCluster[kept].includes(series.metric) : !('upstream' in series) || kept === 'all';
   const widgets = (row: Row): readonly Widget[] =>
     row.widgets.map((w) => ({ ...w, series: w.series.filter(has) })).filter((w) => w.series.length > 0);
-  const rows = clusterDashboard.rows.map((row) => ({ ...row, widgets: widgets(row) })).filter((row) => row.widgets.length > 0);
+  const rows = clusterDashboard.rows
+    .map((row) => ({ ...row, widgets: widgets(row) }))
+    .filter((row) => row.widgets.length > 0);
   return { ...clusterDashboard, rows };
 }
 

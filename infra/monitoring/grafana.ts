@@ -1,6 +1,7 @@
 /**
- * Dashboards for Grafana: the hub's by its CloudWatch data source, from the rows of dashboards.ts, and the relays' by Prometheus. Series of functions, the
- * table and the hub's own queues are left out, because only a deploy knows these names.
+ * Dashboards for Grafana: the hub's by its CloudWatch data source, from the rows of dashboards.ts, and the
+ * relays' by Prometheus. Series of functions, the table and the hub's own queues are left out, because only a
+ * deploy knows these names.
  */
 import { queueNameOf } from '#infra/stages/queue-arns.ts';
 import { metricsNamespaceOf, type Unit } from '#shared/contract/metrics.ts';
@@ -38,11 +39,25 @@ function ofHub({ id, title, rows }: Dashboard, ofCluster: boolean): object {
   const panels = (widgets: readonly Widget[]): readonly Panel[] =>
     widgets.flatMap((widget) => {
       const targets = widget.series.flatMap((series, i) => targetOf(series, ofCluster, refId(i)) ?? []);
-      return targets.length === 0 ? [] : [{ title: widget.title, kind: widget.kind, unit: units[widget.unit], targets }];
+      return targets.length === 0
+        ? []
+        : [{ title: widget.title, kind: widget.kind, unit: units[widget.unit], targets }];
     });
-  const shown = rows.map((row) => ({ title: row.title, panels: panels(row.widgets) })).filter((row) => row.panels.length > 0);
-  const text = (name: string, label: string, query: string) => ({ name, label, type: 'textbox', query, current: { text: query, value: query } });
-  const variables = [text('region', 'Region', 'default'), text('hub', 'Hub', 'FleetEndpoints'), ...(ofCluster ? [clusterVariable] : [])];
+  const shown = rows
+    .map((row) => ({ title: row.title, panels: panels(row.widgets) }))
+    .filter((row) => row.panels.length > 0);
+  const text = (name: string, label: string, query: string) => ({
+    name,
+    label,
+    type: 'textbox',
+    query,
+    current: { text: query, value: query },
+  });
+  const variables = [
+    text('region', 'Region', 'default'),
+    text('hub', 'Hub', 'FleetEndpoints'),
+    ...(ofCluster ? [clusterVariable] : []),
+  ];
   return draw(`fleet-endpoints-${id}`, `fleet-endpoints: ${title}`, 'cloudwatch', variables, shown);
 }
 
@@ -66,7 +81,11 @@ const clusterVariable = {
 
 function targetOf(series: Widget['series'][number], ofCluster: boolean, id: string): Target | undefined {
   const cluster: { readonly [name: string]: readonly string[] } = ofCluster ? { cluster: ['$cluster'] } : {};
-  const named = (namespace: string, metricName: string, dimensions: { readonly [name: string]: readonly string[] }): Target => ({
+  const named = (
+    namespace: string,
+    metricName: string,
+    dimensions: { readonly [name: string]: readonly string[] },
+  ): Target => ({
     refId: id,
     datasource: source('cloudwatch'),
     queryMode: 'Metrics',
@@ -88,8 +107,11 @@ function targetOf(series: Widget['series'][number], ofCluster: boolean, id: stri
     const labels = Object.entries(series.labels).map(([name, value]) => [name, [value]]);
     return named(metricsNamespaceOf('$hub'), series.upstream, { ...Object.fromEntries(labels), ...cluster });
   }
-  const isOfCluster = ofCluster && series.aws === 'AWS/SQS' && (series.queue === 'events' || series.queue === 'syncs');
-  return isOfCluster ? named(series.aws, series.name, { QueueName: [queueNameOf('$hub', '$cluster', series.queue)] }) : undefined;
+  const isOfCluster =
+    ofCluster && series.aws === 'AWS/SQS' && (series.queue === 'events' || series.queue === 'syncs');
+  return isOfCluster
+    ? named(series.aws, series.name, { QueueName: [queueNameOf('$hub', '$cluster', series.queue)] })
+    : undefined;
 }
 
 /** Gauges by pod, counters as rates by kind or pod. */
@@ -98,7 +120,9 @@ function ofRelays(): object {
     const selected = `${name}{namespace=~"$namespace"}`;
     const by = byKind ? 'kind' : 'pod';
     const expr =
-      type === 'counter' ? `sum by (${by}) (rate(${selected}[$__rate_interval]))` : `max by (${byKind ? 'pod, kind' : 'pod'}) (${selected})`;
+      type === 'counter'
+        ? `sum by (${by}) (rate(${selected}[$__rate_interval]))`
+        : `max by (${byKind ? 'pod, kind' : 'pod'}) (${selected})`;
     const target = {
       refId: 'A',
       datasource: source('prometheus'),
@@ -135,7 +159,14 @@ function draw(
   const drawn: object[] = [];
   let y = 0;
   for (const row of rows) {
-    drawn.push({ id: drawn.length + 1, type: 'row', title: row.title, collapsed: false, panels: [], gridPos: { x: 0, y, w: columns, h: 1 } });
+    drawn.push({
+      id: drawn.length + 1,
+      type: 'row',
+      title: row.title,
+      collapsed: false,
+      panels: [],
+      gridPos: { x: 0, y, w: columns, h: 1 },
+    });
     y += 1;
     const across = Math.min(row.panels.length, 4);
     const w = columns / across;

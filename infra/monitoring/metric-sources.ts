@@ -21,15 +21,25 @@ export function metricOf(series: Series, sources: MetricSources, period: Duratio
   const { statistic } = series;
   const { namespace } = sources;
   const ofCluster: Record<string, string> = sources.cluster === undefined ? {} : { cluster: sources.cluster };
-  if ('metric' in series) return new Metric({ namespace, metricName: series.metric, dimensionsMap: ofCluster, statistic, period });
+  if ('metric' in series)
+    return new Metric({ namespace, metricName: series.metric, dimensionsMap: ofCluster, statistic, period });
   if ('upstream' in series) {
     const dimensionsMap = { ...series.labels, ...ofCluster };
     return new Metric({ namespace, metricName: series.upstream, dimensionsMap, statistic, period });
   }
-  return new Metric({ namespace: series.aws, metricName: series.name, dimensionsMap: awsDimensions(series, sources), statistic, period });
+  return new Metric({
+    namespace: series.aws,
+    metricName: series.name,
+    dimensionsMap: awsDimensions(series, sources),
+    statistic,
+    period,
+  });
 }
 
-function awsDimensions(series: Extract<Series, { aws: unknown }>, sources: MetricSources): { [name: string]: string } {
+function awsDimensions(
+  series: Extract<Series, { aws: unknown }>,
+  sources: MetricSources,
+): { [name: string]: string } {
   switch (series.aws) {
     case 'AWS/SQS':
       return { QueueName: sources.queueName(series.queue) };
@@ -39,6 +49,9 @@ function awsDimensions(series: Extract<Series, { aws: unknown }>, sources: Metri
     case 'AWS/Logs':
       return { LogGroupName: sources.logGroupName(series.function) };
     case 'AWS/DynamoDB':
-      return { TableName: sources.tableName, ...(series.index && { GlobalSecondaryIndexName: dirtyIndex.name }) };
+      return {
+        TableName: sources.tableName,
+        ...(series.index && { GlobalSecondaryIndexName: dirtyIndex.name }),
+      };
   }
 }

@@ -22,21 +22,35 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, { hub, sources }: MonitoringProps) {
     super(scope, id);
-    this.dashboards = { fleet: drawDashboard(this, hub, fleetDashboard, sources), cluster: drawClusterDashboard(this, hub, sources) };
+    this.dashboards = {
+      fleet: drawDashboard(this, hub, fleetDashboard, sources),
+      cluster: drawClusterDashboard(this, hub, sources),
+    };
 
     const topics = alarmTopicsOf(this, hub);
     warnOfSilence(this, topics);
     const all = hubAlarms(hub.lambdaConcurrencyLimit);
     const made = new Map(all.map((alarm) => [alarm, makeAlarm(this, alarm, sources, topics)] as const));
     const burns = burnRates.map((burn) => ({ ...burn, alarm: makeBurnAlarm(this, burn, sources, topics) }));
-    const many = manyClusters.map((each) => ({ ...each, severity: 'page', alarm: makeManyAlarm(this, each, sources, topics) }));
+    const many = manyClusters.map((each) => ({
+      ...each,
+      severity: 'page',
+      alarm: makeManyAlarm(this, each, sources, topics),
+    }));
     const refused = { ...refusedMetrics, alarm: makeRefusedAlarm(this, sources, topics) };
     const watched = [...[...made].map(([each, alarm]) => ({ ...each, alarm })), ...many, ...burns, refused];
     const paging = watched.filter(({ severity }) => severity === 'page');
     const composite = new CompositeAlarm(this, compositeAlarm, {
       alarmRule: AlarmRule.anyOf(...paging.map(({ alarm }) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
-      alarmDescription: describe(topics, compositeAlarm, 'at least one of the alarms that page rings; its children tell which'),
+      alarmDescription: describe(
+        topics,
+        compositeAlarm,
+        'at least one of the alarms that page rings; its children tell which',
+      ),
     });
-    this.alarms = Object.fromEntries([...watched.map(({ id: name, alarm }) => [name, alarm] as const), [compositeAlarm, composite]]);
+    this.alarms = Object.fromEntries([
+      ...watched.map(({ id: name, alarm }) => [name, alarm] as const),
+      [compositeAlarm, composite],
+    ]);
   }
 }

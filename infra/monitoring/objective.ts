@@ -1,10 +1,18 @@
 /**
- * The objective: 99 % of the syncs of 30 days are written within 2 s of their due time (shared/contract/metrics.ts). The other 1 % is the error budget.
- * An alarm watches its burn rate over a long window, so a moment does not page. It also watches a short window, so it ends with its cause (Google's SRE
+ * The objective: 99 % of the syncs of 30 days are written within 2 s of their due time
+ * (shared/contract/metrics.ts). The other 1 % is the error budget. An alarm watches its burn rate over a long
+ * window, so a moment does not page. It also watches a short window, so it ends with its cause (Google's SRE
  * workbook, "Alerting on SLOs"). It counts syncs: percentiles would weigh a quiet night like a storm.
  */
 import { Duration } from 'aws-cdk-lib';
-import { AlarmRule, AlarmState, Alarm as CloudWatchAlarm, CompositeAlarm, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  AlarmRule,
+  AlarmState,
+  Alarm as CloudWatchAlarm,
+  CompositeAlarm,
+  MathExpression,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { MetricName } from '#shared/contract/metrics.ts';
 import type { Alarm } from './alarm.ts';
@@ -48,7 +56,12 @@ export const burnRates: readonly BurnRate[] = [
 ];
 
 /** Rings when all of its windows do. */
-export function makeBurnAlarm(scope: Construct, burn: BurnRate, sources: MetricSources, topics: AlarmTopics): CompositeAlarm {
+export function makeBurnAlarm(
+  scope: Construct,
+  burn: BurnRate,
+  sources: MetricSources,
+  topics: AlarmTopics,
+): CompositeAlarm {
   const windows = burn.windows.map(({ minutes, least }) => {
     const period = Duration.minutes(minutes);
     const count = (metric: MetricName) => metricOf({ metric, statistic: 'Sum' }, sources, period);

@@ -1,4 +1,7 @@
-/** Saved queries of CloudWatch Logs Insights, under the hub's name: the first questions of an investigation. Names in capitals are placeholders. */
+/**
+ * Saved queries of CloudWatch Logs Insights, under the hub's name: the first questions of an investigation.
+ * Names in capitals are placeholders.
+ */
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionRole } from './series.ts';
@@ -69,5 +72,9 @@ export const queries: readonly Query[] = [
 
 export function saveQueries(scope: Construct, hub: string, logGroupOf: (role: FunctionRole) => string): void {
   for (const [i, { name, of, text }] of queries.entries())
-    new CfnQueryDefinition(scope, `Query${i + 1}`, { name: `${hub}/${name}`, logGroupNames: of.map(logGroupOf), queryString: text.join('\n| ') });
+    new CfnQueryDefinition(scope, `Query${i + 1}`, {
+      name: `${hub}/${name}`,
+      logGroupNames: of.map(logGroupOf),
+      queryString: text.join('\n| '),
+    });
 }

@@ -1,7 +1,10 @@
 import type { MetricName } from '#shared/contract/metrics.ts';
 import type { UpstreamMetricName } from '#shared/contract/upstream-metrics.ts';
 
-/** Plain metrics and statistics: what CloudWatch draws, and what the local console can draw from the same data. */
+/**
+ * Plain metrics and statistics: what CloudWatch draws, and what the local console can draw from the same
+ * data.
+ */
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'p50' | 'p90' | 'p99';
 
 /** Queues by role. The last two are the hub's, the others each cluster has its own of. */

@@ -26,11 +26,26 @@ export interface Widget {
 }
 
 export type Drawn = Widget['series'][number];
-export const series = (metric: MetricName, statistic: Statistic, label: string): Drawn => ({ metric, statistic, label });
+export const series = (metric: MetricName, statistic: Statistic, label: string): Drawn => ({
+  metric,
+  statistic,
+  label,
+});
 /** One series for each value of the label, named by the value. */
 export const upstream = (name: UpstreamMetricName, statistic: Statistic, label?: string): Drawn[] =>
-  upstreamLabels[name].map((labels) => ({ upstream: name, labels, statistic, label: label ?? Object.values(labels).at(-1) ?? name }));
-export const onQueue = (queue: QueueRole, name: string, label: string): Drawn => ({ aws: 'AWS/SQS', queue, name, statistic: 'Maximum', label });
+  upstreamLabels[name].map((labels) => ({
+    upstream: name,
+    labels,
+    statistic,
+    label: label ?? Object.values(labels).at(-1) ?? name,
+  }));
+export const onQueue = (queue: QueueRole, name: string, label: string): Drawn => ({
+  aws: 'AWS/SQS',
+  queue,
+  name,
+  statistic: 'Maximum',
+  label,
+});
 export const onFunctions = (name: string, statistic: Statistic, ...roles: readonly FunctionRole[]): Drawn[] =>
   roles.map((role) => ({ aws: 'AWS/Lambda', function: role, name, statistic, label: role }));
 /** DynamoDB counts the table and its index apart. */
@@ -40,11 +55,21 @@ export const onTable = (name: string, label: string): Drawn[] => [
 ];
 
 export const visible = 'ApproximateNumberOfMessagesVisible';
-export const lines = (title: string, unit: Unit, series: readonly Drawn[], limit?: Widget['limit']): Widget => ({
+export const lines = (
+  title: string,
+  unit: Unit,
+  series: readonly Drawn[],
+  limit?: Widget['limit'],
+): Widget => ({
   title,
   kind: 'lines',
   unit,
   series,
   ...(limit && { limit }),
 });
-export const numbers = (title: string, unit: Unit, series: readonly Drawn[]): Widget => ({ title, kind: 'numbers', unit, series });
+export const numbers = (title: string, unit: Unit, series: readonly Drawn[]): Widget => ({
+  title,
+  kind: 'numbers',
+  unit,
+  series,
+});

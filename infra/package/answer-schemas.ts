@@ -1,4 +1,7 @@
-/** JSON Schemas of the answers to programs (`-o json`), from the types of the data. Their doc comments are the descriptions. */
+/**
+ * JSON Schemas of the answers to programs (`-o json`), from the types of the data. Their doc comments are the
+ * descriptions.
+ */
 import { createGenerator } from 'ts-json-schema-generator';
 
 interface Answer {
@@ -10,18 +13,48 @@ interface Answer {
 }
 
 const answers: readonly Answer[] = [
-  { name: 'explanation', type: 'ExplanationData', title: 'Explanation', description: 'fleet-endpoints explain CLUSTER NAMESPACE/SERVICE -o json' },
+  {
+    name: 'explanation',
+    type: 'ExplanationData',
+    title: 'Explanation',
+    description: 'fleet-endpoints explain CLUSTER NAMESPACE/SERVICE -o json',
+  },
   {
     name: 'addresses',
     type: 'AddressesData',
     title: 'Addresses',
     description: 'fleet-endpoints explain CLUSTER NAMESPACE/SERVICE --at TIME -o json',
   },
-  { name: 'service-list', type: 'ServiceList', title: 'ServiceList', description: 'fleet-endpoints explain CLUSTER -A -o json' },
-  { name: 'history', type: 'HistoryData', title: 'History', description: 'fleet-endpoints history CLUSTER NAMESPACE/SERVICE -o json' },
-  { name: 'run', type: 'RunData', title: 'Run', description: 'a line of fleet-endpoints history CLUSTER NAMESPACE/SERVICE -f -o json' },
-  { name: 'cluster-list', type: 'ClusterList', title: 'ClusterList', description: 'fleet-endpoints cluster list -o json' },
-  { name: 'opt-in-check', type: 'OptInCheck', title: 'OptInCheck', description: 'fleet-endpoints opt-in check CLUSTER NAMESPACE/SERVICE -o json' },
+  {
+    name: 'service-list',
+    type: 'ServiceList',
+    title: 'ServiceList',
+    description: 'fleet-endpoints explain CLUSTER -A -o json',
+  },
+  {
+    name: 'history',
+    type: 'HistoryData',
+    title: 'History',
+    description: 'fleet-endpoints history CLUSTER NAMESPACE/SERVICE -o json',
+  },
+  {
+    name: 'run',
+    type: 'RunData',
+    title: 'Run',
+    description: 'a line of fleet-endpoints history CLUSTER NAMESPACE/SERVICE -f -o json',
+  },
+  {
+    name: 'cluster-list',
+    type: 'ClusterList',
+    title: 'ClusterList',
+    description: 'fleet-endpoints cluster list -o json',
+  },
+  {
+    name: 'opt-in-check',
+    type: 'OptInCheck',
+    title: 'OptInCheck',
+    description: 'fleet-endpoints opt-in check CLUSTER NAMESPACE/SERVICE -o json',
+  },
 ];
 
 /** Text of each schema by the name of its file. */
@@ -37,7 +70,12 @@ export function answerSchemas(): ReadonlyMap<string, string> {
   return new Map(
     answers.map(({ name, type, title, description }) => {
       const { $schema, definitions, ...schema } = generator.createSchema(type);
-      const whole = { $schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schema, description };
+      const whole = {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        title,
+        ...schema,
+        description,
+      };
       return [`${name}.schema.json`, `${JSON.stringify(whole, null, 2)}\n`];
     }),
   );

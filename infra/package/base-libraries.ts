@@ -1,4 +1,7 @@
-/** The C and C++ libraries that Node needs, from Debian's packages: what gcr.io/distroless/cc consists of, without a registry of images. */
+/**
+ * The C and C++ libraries that Node needs, from Debian's packages: what gcr.io/distroless/cc consists of,
+ * without a registry of images.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
@@ -10,12 +13,21 @@ import type { Material } from './provenance.ts';
 const run = promisify(execFile);
 const packages = ['libc6', 'libgcc-s1', 'libstdc++6'];
 
-/** Fills `root` with the libraries of `architecture`. apt verifies the packages by the keys of this machine, and leaves the machine's own state as it is. */
-export async function baseLibraries(architecture: string, root: string, scratch: string): Promise<readonly Material[]> {
+/**
+ * Fills `root` with the libraries of `architecture`. apt verifies the packages by the keys of this machine,
+ * and leaves the machine's own state as it is.
+ */
+export async function baseLibraries(
+  architecture: string,
+  root: string,
+  scratch: string,
+): Promise<readonly Material[]> {
   const env = { ...process.env, APT_CONFIG: await aptConfig(architecture, scratch) };
   const apt = (...args: readonly string[]) =>
     run('apt-get', ['-qq', '-o', 'Acquire::Retries=3', ...args], { env, cwd: scratch }).catch((e: Error) => {
-      throw new Error(`the image needs Debian's packages ${packages.join(', ')} for ${architecture}, by apt-get of a Debian machine: ${e.message}`);
+      throw new Error(
+        `the image needs Debian's packages ${packages.join(', ')} for ${architecture}, by apt-get of a Debian machine: ${e.message}`,
+      );
     });
   await apt('update');
   await apt('download', ...packages);
@@ -35,9 +47,13 @@ export async function baseLibraries(architecture: string, root: string, scratch:
   }
   // Since Debian 13 the packages have these folders below usr alone, and another package has the links.
   for (const name of ['lib', 'lib64'])
-    if (!existsSync(join(root, name)) && existsSync(join(root, 'usr', name))) await symlink(`usr/${name}`, join(root, name));
+    if (!existsSync(join(root, name)) && existsSync(join(root, 'usr', name)))
+      await symlink(`usr/${name}`, join(root, name));
   await mkdir(join(root, 'etc'), { recursive: true });
-  await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n');
+  await writeFile(
+    join(root, 'etc/passwd'),
+    'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n',
+  );
   await writeFile(join(root, 'etc/group'), 'root:x:0:\nnonroot:x:65532:\n');
   await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n');
   return materials;

@@ -1,4 +1,7 @@
-/** The constructs of the package: CommonJS, as the CDK is, so that apps of either kind load them; with the functions' code beside them in dist/functions. */
+/**
+ * The constructs of the package: CommonJS, as the CDK is, so that apps of either kind load them; with the
+ * functions' code beside them in dist/functions.
+ */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,18 +54,27 @@ async function writeTypes(): Promise<void> {
   };
   await writeFile(
     config,
-    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, files: [join(root, `${entry}.ts`)], include: [], exclude: [] }),
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions,
+      files: [join(root, `${entry}.ts`)],
+      include: [],
+      exclude: [],
+    }),
   );
   await promisify(execFile)('node_modules/.bin/tsc', ['-p', config]);
   const wanted = [`${entry}.d.ts`];
   for (const path of wanted) {
     const text = await readFile(join(folder, 'types', path), 'utf8');
-    const written = text.replace(/(from |import\()(['"])(#|\.)([^'"]+)\.ts\2/g, (_, word, quote, kind, rest) => {
-      const target = kind === '#' ? rest : join(dirname(path), `.${rest}`);
-      if (!wanted.includes(`${target}.d.ts`)) wanted.push(`${target}.d.ts`);
-      const there = relative(dirname(path), target);
-      return `${word}${quote}${there.startsWith('.') ? there : `./${there}`}.js${quote}`;
-    });
+    const written = text.replace(
+      /(from |import\()(['"])(#|\.)([^'"]+)\.ts\2/g,
+      (_, word, quote, kind, rest) => {
+        const target = kind === '#' ? rest : join(dirname(path), `.${rest}`);
+        if (!wanted.includes(`${target}.d.ts`)) wanted.push(`${target}.d.ts`);
+        const there = relative(dirname(path), target);
+        return `${word}${quote}${there.startsWith('.') ? there : `./${there}`}.js${quote}`;
+      },
+    );
     await mkdir(dirname(join(out, 'types', path)), { recursive: true });
     await writeFile(join(out, 'types', path), written);
   }

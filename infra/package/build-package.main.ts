@@ -1,4 +1,6 @@
-/** `npm pack` runs this before it packs: everything that the package has besides its documents, into dist/. */
+/**
+ * `npm pack` runs this before it packs: everything that the package has besides its documents, into dist/.
+ */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { buildBundles } from '#infra/build.ts';
@@ -14,5 +16,9 @@ const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const packages = bundledPackages(metafiles, readLock());
 await writeFile('dist/third-party-licenses.txt', noticesOf(packages));
 await mkdir('dist/grafana', { recursive: true });
-for (const { name: file, dashboard } of grafanaDashboards()) await writeFile(`dist/grafana/${file}`, `${JSON.stringify(dashboard, null, 2)}\n`);
-await writeFile('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials({ name, version, type: 'application' }, packages), null, 2)}\n`);
+for (const { name: file, dashboard } of grafanaDashboards())
+  await writeFile(`dist/grafana/${file}`, `${JSON.stringify(dashboard, null, 2)}\n`);
+await writeFile(
+  'dist/sbom.cdx.json',
+  `${JSON.stringify(billOfMaterials({ name, version, type: 'application' }, packages), null, 2)}\n`,
+);

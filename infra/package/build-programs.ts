@@ -1,4 +1,7 @@
-/** The programs of the package: the command and the processes of a local run, bundled as JavaScript. Only a local run needs another package. */
+/**
+ * The programs of the package: the command and the processes of a local run, bundled as JavaScript. Only a
+ * local run needs another package.
+ */
 import { globSync } from 'node:fs';
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { build, type Metafile } from 'esbuild';
@@ -13,7 +16,11 @@ export const commandFile = `${out}/infra/command/fleet-endpoints.main.js`;
 export async function buildPrograms(): Promise<Metafile> {
   await rm(out, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: ['infra/command/fleet-endpoints.main.ts', 'functions/relay/relay.main.ts', ...globSync('infra/local/*.main.ts')],
+    entryPoints: [
+      'infra/command/fleet-endpoints.main.ts',
+      'functions/relay/relay.main.ts',
+      ...globSync('infra/local/*.main.ts'),
+    ],
     outdir: out,
     outbase: '.',
     bundle: true,
@@ -44,5 +51,6 @@ export async function buildConsole(): Promise<void> {
   await rm('dist/console', { recursive: true, force: true });
   await mkdir('dist/console', { recursive: true });
   for (const [name, text] of await bundlePage()) await writeFile(`dist/console/${name}`, text);
-  for (const name of ['index.html', 'favicon.svg']) await cp(`infra/console/page/${name}`, `dist/console/${name}`);
+  for (const name of ['index.html', 'favicon.svg'])
+    await cp(`infra/console/page/${name}`, `dist/console/${name}`);
 }

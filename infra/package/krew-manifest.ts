@@ -10,10 +10,14 @@ export interface PackageFacts {
 
 export const pluginName = 'endpoints';
 
-/** Krew downloads the archive that `npm publish` uploads to npm's registry. `sha256` is the hash of this archive. */
+/**
+ * Krew downloads the archive that `npm publish` uploads to npm's registry. `sha256` is the hash of this
+ * archive.
+ */
 export function krewManifest({ name, version, engines, bin }: PackageFacts, sha256: string): string {
   const program = bin[`kubectl-${pluginName}`];
-  if (program === undefined) throw new Error(`package.json has no bin kubectl-${pluginName}: there is ${Object.keys(bin).join(', ')}`);
+  if (program === undefined)
+    throw new Error(`package.json has no bin kubectl-${pluginName}: there is ${Object.keys(bin).join(', ')}`);
   return stringify(
     {
       apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',

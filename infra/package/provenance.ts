@@ -1,4 +1,7 @@
-/** The sources and packages of a release, as an unsigned in-toto statement with SLSA's provenance (slsa.dev/spec/v1.0/provenance). */
+/**
+ * The sources and packages of a release, as an unsigned in-toto statement with SLSA's provenance
+ * (slsa.dev/spec/v1.0/provenance).
+ */
 
 /** A package of others, with the hash of its archive. */
 export interface Material {
@@ -32,7 +35,10 @@ export interface Build {
   readonly materials: readonly Material[];
 }
 
-export function provenance(files: readonly ReleasedFile[], { name, version, commit, isDirty, node, lockSha256, materials }: Build): object {
+export function provenance(
+  files: readonly ReleasedFile[],
+  { name, version, commit, isDirty, node, lockSha256, materials }: Build,
+): object {
   return {
     _type: 'https://in-toto.io/Statement/v1',
     subject: files.map((file) => ({ name: file.name, digest: { sha256: file.sha256 } })),

@@ -1,6 +1,6 @@
 /**
- * The relay's image for two architectures as an OCI layout, without Docker: Debian's C libraries, Node from the registry of npm, and the bundle.
- * functions/relay/Dockerfile builds the same program on distroless.
+ * The relay's image for two architectures as an OCI layout, without Docker: Debian's C libraries, Node from
+ * the registry of npm, and the bundle. functions/relay/Dockerfile builds the same program on distroless.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -33,7 +33,12 @@ export const imageConfig = {
 } as const;
 
 /** Writes the image of `bundle` into `file`. Returns what was put in. */
-export async function relayImage(file: string, version: string, bundle: string, lock: LockFile): Promise<readonly Material[]> {
+export async function relayImage(
+  file: string,
+  version: string,
+  bundle: string,
+  lock: LockFile,
+): Promise<readonly Material[]> {
   const scratch = await mkdtemp(join(tmpdir(), 'fleet-endpoints-image-'));
   try {
     const layout = join(scratch, 'layout');
@@ -58,10 +63,23 @@ export async function relayImage(file: string, version: string, bundle: string, 
         rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
         history: ['Debian packages', nodePackage, 'relay.mjs'].map((created_by) => ({ created_by })),
       });
-      const manifest = { schemaVersion: 2, mediaType: manifestType, config, layers: layers.map(({ descriptor }) => descriptor) };
-      manifests.push({ ...(await addBlob(layout, manifestType, manifest)), platform: { os: 'linux', architecture } });
+      const manifest = {
+        schemaVersion: 2,
+        mediaType: manifestType,
+        config,
+        layers: layers.map(({ descriptor }) => descriptor),
+      };
+      manifests.push({
+        ...(await addBlob(layout, manifestType, manifest)),
+        platform: { os: 'linux', architecture },
+      });
     }
-    const index = await addBlob(layout, indexType, { schemaVersion: 2, mediaType: indexType, manifests, annotations: labels(version) });
+    const index = await addBlob(layout, indexType, {
+      schemaVersion: 2,
+      mediaType: indexType,
+      manifests,
+      annotations: labels(version),
+    });
     await packLayout(layout, index, version, file);
     return materials;
   } finally {
@@ -75,7 +93,10 @@ const labels = (version: string): { readonly [name: string]: string } => ({
   'org.opencontainers.image.licenses': 'Apache-2.0',
 });
 
-async function layer(layout: string, folder: string): Promise<{ readonly descriptor: Descriptor; readonly diffId: string }> {
+async function layer(
+  layout: string,
+  folder: string,
+): Promise<{ readonly descriptor: Descriptor; readonly diffId: string }> {
   const file = `${folder}.tar.gz`;
   await archive(file, folder, (await readdir(folder)).sort());
   const content = await readFile(file);
@@ -87,9 +108,16 @@ async function layer(layout: string, folder: string): Promise<{ readonly descrip
 async function nodeProgram(name: string, root: string, scratch: string, lock: LockFile): Promise<Material> {
   const { version, integrity } = lock.packages[`node_modules/${name}`] ?? {};
   if (!version || !integrity) throw new Error(`package-lock.json has no ${name}`);
-  const { stdout } = await run('npm', ['pack', `${name}@${version}`, '--json', '--pack-destination', scratch], { maxBuffer: 2 ** 26 });
+  const { stdout } = await run(
+    'npm',
+    ['pack', `${name}@${version}`, '--json', '--pack-destination', scratch],
+    { maxBuffer: 2 ** 26 },
+  );
   const [packed] = JSON.parse(stdout) as [{ readonly filename: string; readonly integrity: string }];
-  if (packed.integrity !== integrity) throw new Error(`${name}@${version} has the integrity ${packed.integrity}, and package-lock.json ${integrity}`);
+  if (packed.integrity !== integrity)
+    throw new Error(
+      `${name}@${version} has the integrity ${packed.integrity}, and package-lock.json ${integrity}`,
+    );
   await run('tar', ['-xzf', packed.filename, 'package/bin/node', 'package/LICENSE'], { cwd: scratch });
   await mkdir(join(root, 'nodejs/bin'), { recursive: true });
   await cp(join(scratch, 'package/bin/node'), join(root, 'nodejs/bin/node'));

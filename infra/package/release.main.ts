@@ -1,6 +1,6 @@
 /**
- * `npm run release -- --dry-run` builds a release into dist/release; CONTRIBUTING.md lists the files. It uploads and signs nothing, and refuses to run
- * without --dry-run.
+ * `npm run release -- --dry-run` builds a release into dist/release; CONTRIBUTING.md lists the files. It
+ * uploads and signs nothing, and refuses to run without --dry-run.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,8 @@ const run = promisify(execFile);
 const out = 'dist/release';
 
 const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean' } } });
-if (!values['dry-run']) fail('only --dry-run is there: it builds everything into dist/release, and uploads nothing');
+if (!values['dry-run'])
+  fail('only --dry-run is there: it builds everything into dist/release, and uploads nothing');
 
 interface Chart {
   readonly name: string;
@@ -34,26 +35,43 @@ const facts = JSON.parse(await readFile('package.json', 'utf8')) as PackageFacts
 const { name, version } = facts;
 const chart = parse(await readFile('infra/relay/chart-parts/Chart.yaml', 'utf8')) as Chart;
 if (String(chart.appVersion) !== version)
-  fail(`infra/relay/chart-parts/Chart.yaml has appVersion ${chart.appVersion}, and package.json version ${version}: they have to be the same`);
+  fail(
+    `infra/relay/chart-parts/Chart.yaml has appVersion ${chart.appVersion}, and package.json version ${version}: they have to be the same`,
+  );
 if (!(await readFile('CHANGELOG.md', 'utf8')).includes(`## ${version}`))
   console.error(`CHANGELOG.md has no heading "## ${version}" yet: what is under "Unreleased" belongs there`);
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 await run('npm', ['pack', '--pack-destination', out], { maxBuffer: 2 ** 26 });
-await writeFile(join(out, `${pluginName}.yaml`), krewManifest(facts, await sha256Of(join(out, `${name}-${version}.tgz`))));
+await writeFile(
+  join(out, `${pluginName}.yaml`),
+  krewManifest(facts, await sha256Of(join(out, `${name}-${version}.tgz`))),
+);
 await packChart();
 await archive(join(out, `${name}-relay-bundle-${version}.tgz`), 'dist', ['relay']);
 await cp('dist/sbom.cdx.json', join(out, `${name}-${version}.sbom.cdx.json`));
 const materials = await packImage(`${name}-relay-image`);
 
 // Records and messages of this version, for the next version's upgrade test (docs/upgrading.md).
-await run(process.execPath, ['test/upgrade/record.main.ts', version, join(out, `${name}-${version}.upgrade.json`)]);
+await run(process.execPath, [
+  'test/upgrade/record.main.ts',
+  version,
+  join(out, `${name}-${version}.upgrade.json`),
+]);
 
 const built = await released();
 const lockSha256 = await sha256Of('package-lock.json');
 const [commit, changes] = [await git('rev-parse', 'HEAD'), await git('status', '--porcelain')];
-const statement = provenance(built, { name, version, commit, isDirty: changes !== '', node: process.version, lockSha256, materials });
+const statement = provenance(built, {
+  name,
+  version,
+  commit,
+  isDirty: changes !== '',
+  node: process.version,
+  lockSha256,
+  materials,
+});
 await writeFile(join(out, `${name}-${version}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`);
 
 const sums = (await released()).map((file) => `${file.sha256}  ${file.name}`);
@@ -63,14 +81,26 @@ for (const line of sums) console.log(line);
 /** The image with its bill of materials. Returns what was put in besides the bundle. */
 async function packImage(image: string): Promise<readonly Material[]> {
   const lock = readLock();
-  const used = await relayImage(join(out, `${image}-${version}.oci.tar`), version, 'dist/relay/relay.mjs', lock);
+  const used = await relayImage(
+    join(out, `${image}-${version}.oci.tar`),
+    version,
+    'dist/relay/relay.mjs',
+    lock,
+  );
   const { metafile } = await bundle(relayBundle);
-  const bill = billOfMaterials({ name: image, version, type: 'container' }, bundledPackages([metafile], lock), used);
+  const bill = billOfMaterials(
+    { name: image, version, type: 'container' },
+    bundledPackages([metafile], lock),
+    used,
+  );
   await writeFile(join(out, `${image}-${version}.sbom.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`);
   return used;
 }
 
-/** Packs the chart twice: as a .tgz in the layout of `helm package`, and as the OCI artefact that `helm push` uploads. */
+/**
+ * Packs the chart twice: as a .tgz in the layout of `helm package`, and as the OCI artefact that `helm push`
+ * uploads.
+ */
 async function packChart(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'fleet-endpoints-chart-'));
   const file = join(out, `${chart.name}-${chart.version}.tgz`);
@@ -78,9 +108,23 @@ async function packChart(): Promise<void> {
   await archive(file, scratch, [chart.name]);
   const layout = join(scratch, 'layout');
   const config = await addBlob(layout, 'application/vnd.cncf.helm.config.v1+json', chart);
-  const content = await addBlob(layout, 'application/vnd.cncf.helm.chart.content.v1.tar+gzip', await readFile(file));
-  const manifest = await addBlob(layout, manifestType, { schemaVersion: 2, mediaType: manifestType, config, layers: [content] });
-  await packLayout(layout, manifest, chart.version, join(out, `${chart.name}-chart-${chart.version}.oci.tar`));
+  const content = await addBlob(
+    layout,
+    'application/vnd.cncf.helm.chart.content.v1.tar+gzip',
+    await readFile(file),
+  );
+  const manifest = await addBlob(layout, manifestType, {
+    schemaVersion: 2,
+    mediaType: manifestType,
+    config,
+    layers: [content],
+  });
+  await packLayout(
+    layout,
+    manifest,
+    chart.version,
+    join(out, `${chart.name}-chart-${chart.version}.oci.tar`),
+  );
   await rm(scratch, { recursive: true });
 }
 

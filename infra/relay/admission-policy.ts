@@ -13,7 +13,8 @@ export interface Named {
 }
 
 /** CEL for the map's entry, or "" if the key is absent. */
-const entryOf = (map: string, key: string): string => `(has(${map}) && '${key}' in ${map} ? ${map}['${key}'] : '')`;
+const entryOf = (map: string, key: string): string =>
+  `(has(${map}) && '${key}' in ${map} ? ${map}['${key}'] : '')`;
 export const labelOf = (it: string, key: string): string => entryOf(`${it}.metadata.labels`, key);
 export const annotationOf = (it: string, key: string): string => entryOf(`${it}.metadata.annotations`, key);
 
@@ -24,12 +25,20 @@ export const onOld = (expression: string): string => `request.operation == 'CREA
 /** The new object, or the object to be deleted. */
 const target: Named = { name: 'target', expression: "request.operation == 'DELETE' ? oldObject : object" };
 
-/** Finalizers and owners could block the deletion of other objects. The writer may keep the entries of other clients. */
+/**
+ * Finalizers and owners could block the deletion of other objects. The writer may keep the entries of other
+ * clients.
+ */
 export const addsNo = (list: 'finalizers' | 'ownerReferences', allowed = 'false'): string => {
   const wasThere = `request.operation == 'UPDATE' && has(oldObject.metadata.${list}) && x in oldObject.metadata.${list}`;
-  return onWrite(`!has(object.metadata.${list}) || object.metadata.${list}.all(x, ${allowed} || (${wasThere}))`);
+  return onWrite(
+    `!has(object.metadata.${list}) || object.metadata.${list}.all(x, ${allowed} || (${wasThere}))`,
+  );
 };
-export const noFinalizers: Rule = { expression: addsNo('finalizers'), message: 'the writer adds no finalizers' };
+export const noFinalizers: Rule = {
+  expression: addsNo('finalizers'),
+  message: 'the writer adds no finalizers',
+};
 
 export interface Policy {
   readonly name: string;
@@ -57,7 +66,13 @@ export function policy(
       spec: {
         failurePolicy,
         ...(paramKind && { paramKind }),
-        matchConstraints: { resourceRules: kinds.map((kind) => ({ ...kind, apiVersions: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] })) },
+        matchConstraints: {
+          resourceRules: kinds.map((kind) => ({
+            ...kind,
+            apiVersions: ['*'],
+            operations: ['CREATE', 'UPDATE', 'DELETE'],
+          })),
+        },
         matchConditions: [{ name: 'writer', expression: isWriter }, ...conditions],
         variables: [target, ...variables],
         validations,

@@ -1,4 +1,7 @@
-/** The README of the Helm chart, from values.yaml and its schema: every value with its default, its allowed values and its purpose. */
+/**
+ * The README of the Helm chart, from values.yaml and its schema: every value with its default, its allowed
+ * values and its purpose.
+ */
 import { isScalar, parseDocument, type YAMLMap } from 'yaml';
 
 interface ValueSchema {
@@ -26,7 +29,11 @@ interface ChartValue {
   readonly about: string;
 }
 
-export function chartReadme({ name, description, kubeVersion }: ChartFacts, values: string, { required, properties }: ChartSchema): string {
+export function chartReadme(
+  { name, description, kubeVersion }: ChartFacts,
+  values: string,
+  { required, properties }: ChartSchema,
+): string {
   const rows = valuesOf(values).map(({ name: value, standard, about }) => {
     const schema = properties[value] ?? {};
     const text = about || sentence(schema.description ?? '');
@@ -55,19 +62,28 @@ function valuesOf(text: string): readonly ChartValue[] {
   return (document.contents as YAMLMap).items.map(({ key, value }, i) => {
     if (!isScalar(key)) throw new Error(`values.yaml: ${key} is not a name`);
     // The YAML parser assigns the comment of the first value to the document.
-    const comment = key.commentBefore ?? (i === 0 ? (document.commentBefore ?? document.contents?.commentBefore) : undefined) ?? '';
+    const comment =
+      key.commentBefore ??
+      (i === 0 ? (document.commentBefore ?? document.contents?.commentBefore) : undefined) ??
+      '';
     const about = comment
       .split('\n')
       .map((line) => line.trim())
       .join(' ');
-    return { name: String(key.value), standard: JSON.stringify((value as { toJSON(): unknown }).toJSON()), about };
+    return {
+      name: String(key.value),
+      standard: JSON.stringify((value as { toJSON(): unknown }).toJSON()),
+      about,
+    };
   });
 }
 
 function allowed({ type, enum: of, minimum, maximum }: ValueSchema): string {
   if (of) return of.map((word) => `\`${word === '' ? '""' : word}\``).join(', ');
   if (type === 'integer') return `${minimum} to ${maximum}`;
-  return { string: 'text', boolean: '`true`, `false`', array: 'a list', object: 'a map' }[type ?? ''] ?? 'anything';
+  return (
+    { string: 'text', boolean: '`true`, `false`', array: 'a list', object: 'a map' }[type ?? ''] ?? 'anything'
+  );
 }
 
 const sentence = (text: string): string => text && `${text[0]?.toUpperCase()}${text.slice(1)}.`;

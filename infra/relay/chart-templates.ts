@@ -21,13 +21,25 @@ export function chartTemplates(): readonly ChartFile[] {
   const all = variants[0]?.manifests ?? [];
   const file = (name: string, of: (m: Manifest) => boolean): ChartFile => {
     const texts = all.flatMap((m, i) =>
-      of(m) ? [ofMembers(m, byChoice(variants.map((v) => ({ ...v, text: toYaml(v.manifests.slice(i, i + 1)) }))))] : [],
+      of(m)
+        ? [ofMembers(m, byChoice(variants.map((v) => ({ ...v, text: toYaml(v.manifests.slice(i, i + 1)) }))))]
+        : [],
     );
-    return { path: `templates/${name}.yaml`, text: plainNumber(importSources(optional(listsOfValues(texts.join('---\n'))))) };
+    return {
+      path: `templates/${name}.yaml`,
+      text: plainNumber(importSources(optional(listsOfValues(texts.join('---\n'))))),
+    };
   };
-  const isAccess = (m: Manifest): boolean => /^(ServiceAccount|(Cluster)?Role|(Cluster)?RoleBinding)$/.test(m.kind);
-  const isRelay = (m: Manifest): boolean => /^(Namespace|Deployment|NetworkPolicy|PodDisruptionBudget)$/.test(m.kind);
-  return [file('relay', isRelay), file('access', isAccess), file('writer-limits', (m) => !isAccess(m) && !isRelay(m)), monitoring()];
+  const isAccess = (m: Manifest): boolean =>
+    /^(ServiceAccount|(Cluster)?Role|(Cluster)?RoleBinding)$/.test(m.kind);
+  const isRelay = (m: Manifest): boolean =>
+    /^(Namespace|Deployment|NetworkPolicy|PodDisruptionBudget)$/.test(m.kind);
+  return [
+    file('relay', isRelay),
+    file('access', isAccess),
+    file('writer-limits', (m) => !isAccess(m) && !isRelay(m)),
+    monitoring(),
+  ];
 }
 
 /** The objects of the Prometheus operator, each by its own value. */
@@ -36,7 +48,10 @@ function monitoring(): ChartFile {
   const given = '{{- with .Values.monitoringLabels }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}';
   const text = (name: string, manifest: Manifest): string =>
     `{{- if .Values.${name} }}\n${toYaml([manifest]).replace('"{{ labels }}": ""', given)}{{- end }}\n`;
-  return { path: 'templates/monitoring.yaml', text: [text('podMonitor', podMonitor), text('prometheusRule', prometheusRule)].join('---\n') };
+  return {
+    path: 'templates/monitoring.yaml',
+    text: [text('podMonitor', podMonitor), text('prometheusRule', prometheusRule)].join('---\n'),
+  };
 }
 
 /** The writer's tasks, by the values `writes` and `cleanup`. */
@@ -98,7 +113,10 @@ function ofMembers({ kind, metadata: { name } }: Manifest, text: string): string
 
 /** The ranges of the sources are a mapping; as JSON it is one of CEL too. */
 const importSources = (text: string): string =>
-  text.replace(/^( *- name: ranges\n *expression: ).*$/m, (_, before: string) => `${before}{{ toJson .Values.importSources | quote }}`);
+  text.replace(
+    /^( *- name: ranges\n *expression: ).*$/m,
+    (_, before: string) => `${before}{{ toJson .Values.importSources | quote }}`,
+  );
 
 function manifestsFor(tasks: WriterTasks): readonly Manifest[] {
   return relayManifest({
@@ -130,12 +148,19 @@ const values = (name: string, indent: number): PodPart => ({ name: `${name}:${in
 const listsOfValues = (text: string): string =>
   text.replace(
     /^( *)- name: (\w+):(\d+)\n/gm,
-    (_, at: string, name: string, indent: string) => `${at}{{- with .Values.${name} }}\n${at}{{- toYaml . | nindent ${indent} }}\n${at}{{- end }}\n`,
+    (_, at: string, name: string, indent: string) =>
+      `${at}{{- with .Values.${name} }}\n${at}{{- toYaml . | nindent ${indent} }}\n${at}{{- end }}\n`,
   );
 
-/** Makes parts optional: parts for members of a set, and the token of relays that use one. A key whose list is empty is left out. */
+/**
+ * Makes parts optional: parts for members of a set, and the token of relays that use one. A key whose list is
+ * empty is left out.
+ */
 function optional(text: string): string {
-  const token = new RegExp(`^( *)- name: (?:AWS_ROLE_ARN|AWS_WEB_IDENTITY_TOKEN_FILE|${tokenVolume})\\n(?:\\1  .*\\n)*`, 'gm');
+  const token = new RegExp(
+    `^( *)- name: (?:AWS_ROLE_ARN|AWS_WEB_IDENTITY_TOKEN_FILE|${tokenVolume})\\n(?:\\1  .*\\n)*`,
+    'gm',
+  );
   return text
     .replace(token, (lines, at: string) => `${at}{{- if .Values.roleArn }}\n${lines}${at}{{- end }}\n`)
     .replace(/ *\{\{- end \}\}\n *\{\{- if \.Values\.roleArn \}\}\n/g, '')
@@ -143,10 +168,22 @@ function optional(text: string): string {
       const given = key === 'volumes' ? 'extraVolumes' : 'extraVolumeMounts';
       return `${at}{{- if or .Values.roleArn .Values.${given} }}\n${lines}${at}{{- end }}\n`;
     })
-    .replace(/^( *)- name: RELAY_CLUSTERSET\n.*\n/m, (lines, at: string) => `${at}{{- if .Values.clusterset }}\n${lines}${at}{{- end }}\n`)
-    .replace(/^( *)- name: not-imported\n.*\n/gm, (lines, at: string) => `${at}{{- if ${importing} }}\n${lines}${at}{{- end }}\n`)
-    .replace(/^( *)ingress:\n(?:\1 {2}.*\n)*/m, (lines, at: string) => `${at}{{- if .Values.prometheusNamespace }}\n${lines}${at}{{- end }}\n`)
-    .replace(/^( *)priorityClassName: .*\n/m, (line, at: string) => `${at}{{- if .Values.priorityClassName }}\n${line}${at}{{- end }}\n`);
+    .replace(
+      /^( *)- name: RELAY_CLUSTERSET\n.*\n/m,
+      (lines, at: string) => `${at}{{- if .Values.clusterset }}\n${lines}${at}{{- end }}\n`,
+    )
+    .replace(
+      /^( *)- name: not-imported\n.*\n/gm,
+      (lines, at: string) => `${at}{{- if ${importing} }}\n${lines}${at}{{- end }}\n`,
+    )
+    .replace(
+      /^( *)ingress:\n(?:\1 {2}.*\n)*/m,
+      (lines, at: string) => `${at}{{- if .Values.prometheusNamespace }}\n${lines}${at}{{- end }}\n`,
+    )
+    .replace(
+      /^( *)priorityClassName: .*\n/m,
+      (line, at: string) => `${at}{{- if .Values.priorityClassName }}\n${line}${at}{{- end }}\n`,
+    );
 }
 
 /** The only value that is not text. */

@@ -2,7 +2,18 @@ import type { RelayInstall } from './manifest.ts';
 
 /** The values by which the Helm chart renders the same objects as `relayManifest`. */
 export function chartValues(install: RelayInstall): { readonly [value: string]: unknown } {
-  const { cluster, namespace, eventsQueueUrl, region, outputs, resyncSeconds, replicas, program, tasks, clusterset } = install;
+  const {
+    cluster,
+    namespace,
+    eventsQueueUrl,
+    region,
+    outputs,
+    resyncSeconds,
+    replicas,
+    program,
+    tasks,
+    clusterset,
+  } = install;
   if (!('image' in program)) throw new Error('the chart has no bundle: it needs an image');
   return {
     cluster,
@@ -14,7 +25,10 @@ export function chartValues(install: RelayInstall): { readonly [value: string]: 
     resyncSeconds: Number(resyncSeconds),
     writes: tasks?.optIn ? (tasks.builtIn ? 'both' : 'optIn') : 'builtIn',
     ...(tasks?.optIn && { cleanup: tasks.cleanup }),
-    ...(clusterset && { clusterset: clusterset.imports ? 'imports' : 'exports', editorsMayExport: clusterset.editorsMayExport ?? false }),
+    ...(clusterset && {
+      clusterset: clusterset.imports ? 'imports' : 'exports',
+      editorsMayExport: clusterset.editorsMayExport ?? false,
+    }),
     ...(clusterset?.imports && {
       clustersetName: clusterset.imports.set,
       clustersetSameness: clusterset.imports.sameness,

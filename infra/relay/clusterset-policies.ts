@@ -1,18 +1,45 @@
 /**
- * Policies for the writer's objects across clusters: slices of imports, derived Services, ServiceImports, and the conditions of ServiceExports. They
- * depend on the set as it was when the importing cluster's manifest was made. Data of other clusters has no influence.
- * test/cluster/clusterset/writer-limits.test.ts tries to get past them on a real API server.
+ * Policies for the writer's objects across clusters: slices of imports, derived Services, ServiceImports, and
+ * the conditions of ServiceExports. They depend on the set as it was when the importing cluster's manifest
+ * was made. Data of other clusters has no influence. test/cluster/clusterset/writer-limits.test.ts tries to
+ * get past them on a real API server.
  */
 
-import { annotationDerivedService, derivedPrefix, excludedNamespaces, mcsGroup } from '#shared/contract/clusterset-names.ts';
-import { annotationClusterset, importManagedBy, importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
-import { addsNo, annotationOf, labelOf, type Named, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
+import {
+  annotationDerivedService,
+  derivedPrefix,
+  excludedNamespaces,
+  mcsGroup,
+} from '#shared/contract/clusterset-names.ts';
+import {
+  annotationClusterset,
+  importManagedBy,
+  importsManagedBy,
+  labelMcsService,
+  labelSourceCluster,
+} from '#shared/kube/names.ts';
+import {
+  addsNo,
+  annotationOf,
+  labelOf,
+  type Named,
+  noFinalizers,
+  onOld,
+  onUpdate,
+  onWrite,
+  policy,
+  type Rule,
+} from './admission-policy.ts';
 import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { allEndpoints, manager, ofAService, serviceOf, slices, staysWithItsService } from './slice-rules.ts';
 
 export const clustersetPolicies = (namespace: string, { imports }: ClustersetTasks): readonly Manifest[] => [
-  ...policy(namespace, { name: 'fleet-endpoints-writer-exports', kinds: [exports_], validations: exportRules }),
+  ...policy(namespace, {
+    name: 'fleet-endpoints-writer-exports',
+    kinds: [exports_],
+    validations: exportRules,
+  }),
   ...(imports ? importPolicies(namespace, imports) : []),
 ];
 
@@ -24,7 +51,11 @@ const importPolicies = (namespace: string, tasks: ImportTasks): readonly Manifes
     variables: [
       { name: 'ranges', expression: JSON.stringify(inOrder(tasks.sources)) },
       { name: 'source', expression: labelOf('variables.target', labelSourceCluster) },
-      { name: 'cidrs', expression: 'variables.source in variables.ranges ? variables.ranges[variables.source].map(c, cidr(c)) : []' },
+      {
+        name: 'cidrs',
+        expression:
+          'variables.source in variables.ranges ? variables.ranges[variables.source].map(c, cidr(c)) : []',
+      },
     ],
     validations: [...importedSliceRules(tasks), takesImports(namespace, tasks)],
   }),
@@ -38,7 +69,8 @@ const importPolicies = (namespace: string, tasks: ImportTasks): readonly Manifes
     kinds: [serviceImports],
     validations: [...serviceImportRules(tasks), takesImports(namespace, tasks)],
   }),
-  // DNS answers with these addresses. Kubernetes before 1.33 lacks ServiceCIDR, so there the addresses are not checked.
+  // DNS answers with these addresses. Kubernetes before 1.33 lacks ServiceCIDR, so there the addresses are
+  // not checked.
   ...policy(
     namespace,
     {
@@ -70,7 +102,8 @@ function takesImports(relayNamespace: string, { set, sameness }: ImportTasks): R
 }
 
 const isOfImports = (it: string): string => `${manager(it)} == '${importsManagedBy}'`;
-const isInBoth = (of: (it: string) => string): string => `(${onWrite(of('object'))}) && (${onOld(of('oldObject'))})`;
+const isInBoth = (of: (it: string) => string): string =>
+  `(${onWrite(of('object'))}) && (${onOld(of('oldObject'))})`;
 
 /** For the policy of the other slices. It sees a slice that becomes one of an import, or was one. */
 export const isNotImported: Named = { name: 'not-imported', expression: `!(${isInBoth(isOfImports)})` };
@@ -85,7 +118,10 @@ const isDerivedName = (name: string): string => `${name}.matches('^${derivedPref
 const mcsService = (it: string): string => labelOf(it, labelMcsService);
 
 const importedSliceRules = ({ cluster }: ImportTasks): readonly Rule[] => [
-  { expression: isInBoth(isOfImports), message: 'a slice with a source cluster is an import’s, and stays one' },
+  {
+    expression: isInBoth(isOfImports),
+    message: 'a slice with a source cluster is an import’s, and stays one',
+  },
   staysWithItsService,
   {
     expression: `${isDerivedName(serviceOf('variables.target'))} && ${mcsService('variables.target')} != ''`,
@@ -97,7 +133,10 @@ const importedSliceRules = ({ cluster }: ImportTasks): readonly Rule[] => [
     ),
     message: 'a slice of an import stays with its import and its source cluster',
   },
-  { expression: onWrite('variables.source in variables.ranges'), message: 'the source cluster is none that this cluster imports from' },
+  {
+    expression: onWrite('variables.source in variables.ranges'),
+    message: 'the source cluster is none that this cluster imports from',
+  },
   ...ofAService,
   {
     expression: allEndpoints(`!has(e.targetRef) && (!has(e.nodeName) || variables.source == '${cluster}')`),
@@ -112,11 +151,15 @@ const importedSliceRules = ({ cluster }: ImportTasks): readonly Rule[] => [
 const isAnImport = `x.kind == 'ServiceImport' && x.apiVersion.startsWith('${mcsGroup}/')`;
 const isTheImport = (it: string): string => `(${isAnImport} && x.name == ${mcsService(it)})`;
 const isManaged = (it: string): string => `${labelOf(it, importManagedBy.key)} == '${importManagedBy.value}'`;
-const hasOwner = (it: string, owner: string): string => `(has(${it}.metadata.ownerReferences) && ${it}.metadata.ownerReferences.exists(x, ${owner}))`;
+const hasOwner = (it: string, owner: string): string =>
+  `(has(${it}.metadata.ownerReferences) && ${it}.metadata.ownerReferences.exists(x, ${owner}))`;
 /** No other implementation has the second label, and no user's Service the owner. */
 const isOurDerived = (it: string): string =>
   `${isDerivedName(`${it}.metadata.name`)} && ${mcsService(it)} != '' && ${isManaged(it)} && ${hasOwner(it, isTheImport(it))}`;
-/** A user may have taken off the name of the import, or the owner: the writer puts it back. Without our label it is another implementation's. */
+/**
+ * A user may have taken off the name of the import, or the owner: the writer puts it back. Without our label
+ * it is another implementation's.
+ */
 const wasOurDerived = `${isDerivedName('oldObject.metadata.name')} && ${isManaged('oldObject')} && (${mcsService('oldObject')} != '' ? (${hasOwner('oldObject', isTheImport('oldObject'))} || !${hasOwner('oldObject', isAnImport)}) : ${hasOwner('oldObject', isAnImport)})`;
 const wasIn = (map: 'labels' | 'annotations'): string =>
   `(request.operation == 'UPDATE' && has(oldObject.metadata.${map}) && k in oldObject.metadata.${map} && oldObject.metadata.${map}[k] == object.metadata.${map}[k])`;
@@ -132,7 +175,10 @@ const derivedServiceRules: readonly Rule[] = [
     ),
     message: 'a derived Service stays with its import',
   },
-  { expression: addsNo('ownerReferences', isTheImport('object')), message: 'the writer adds no owner but the ServiceImport' },
+  {
+    expression: addsNo('ownerReferences', isTheImport('object')),
+    message: 'the writer adds no owner but the ServiceImport',
+  },
   noFinalizers,
   {
     expression: onWrite(
@@ -141,7 +187,8 @@ const derivedServiceRules: readonly Rule[] = [
     message: 'a derived Service is of type ClusterIP, without selector, external addresses and external name',
   },
   {
-    // Other controllers go by labels and annotations: one makes DNS records, another opens a Service to other clusters.
+    // Other controllers go by labels and annotations: one makes DNS records, another opens a Service to other
+    // clusters.
     expression: onWrite(
       `(!has(object.metadata.annotations) || object.metadata.annotations.all(k, ${wasIn('annotations')})) && object.metadata.labels.all(k, k in ['${labelMcsService}', '${importManagedBy.key}'] || ${wasIn('labels')})`,
     ),
@@ -176,12 +223,15 @@ function serviceImportRules({ set }: ImportTasks): readonly Rule[] {
 
 const addressRules: readonly Rule[] = [
   {
-    expression: onWrite('!has(object.spec.ips) || object.spec.ips.all(ip, isIP(ip) && params.spec.cidrs.exists(c, cidr(c).containsIP(ip)))'),
+    expression: onWrite(
+      '!has(object.spec.ips) || object.spec.ips.all(ip, isIP(ip) && params.spec.cidrs.exists(c, cidr(c).containsIP(ip)))',
+    ),
     message: 'the address of a ServiceImport is one of Services: in a range of the ServiceCIDR kubernetes',
   },
 ];
 
-const conditionsOf = (it: string): string => `(has(${it}.status) && has(${it}.status.conditions) ? ${it}.status.conditions : [])`;
+const conditionsOf = (it: string): string =>
+  `(has(${it}.status) && has(${it}.status.conditions) ? ${it}.status.conditions : [])`;
 const isOurCondition = "c.type in ['Valid', 'Ready', 'Conflict']";
 
 const exportRules: readonly Rule[] = [

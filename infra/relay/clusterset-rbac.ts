@@ -11,11 +11,15 @@ const writerRole = 'fleet-endpoints-writer-clusterset';
 const importerRole = 'fleet-endpoints-writer-imports';
 const editorsRole = 'fleet-endpoints-edit-serviceexports';
 
-export const clustersetRbac = (namespace: string, { imports, editorsMayExport = false }: ClustersetTasks): readonly Manifest[] => [
+export const clustersetRbac = (
+  namespace: string,
+  { imports, editorsMayExport = false }: ClustersetTasks,
+): readonly Manifest[] => [
   role(relayRole, [
     { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
     { apiGroups: [mcsGroup], resources: ['serviceexports', 'serviceimports'], verbs: ['list', 'watch'] },
-    // Deleting a CRD deletes all of its objects. The relay watches the CRD to distinguish that from a withdrawn export.
+    // Deleting a CRD deletes all of its objects. The relay watches the CRD to distinguish that from a
+    // withdrawn export.
     {
       apiGroups: ['apiextensions.k8s.io'],
       resources: ['customresourcedefinitions'],
@@ -33,12 +37,21 @@ export const clustersetRbac = (namespace: string, { imports, editorsMayExport = 
   ...(editorsMayExport ? [editors] : []),
 ];
 
-const role = (name: string, rules: readonly object[]): Manifest => ({ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name }, rules });
+const role = (name: string, rules: readonly object[]): Manifest => ({
+  apiVersion: `${rbac}/v1`,
+  kind: 'ClusterRole',
+  metadata: { name },
+  rules,
+});
 
 /** The policies of clusterset-policies.ts restrict writes with these rights. */
 const importer = role(importerRole, [
   { apiGroups: [''], resources: ['services'], verbs: ['create', 'update', 'delete'] },
-  { apiGroups: [mcsGroup], resources: ['serviceimports'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
+  {
+    apiGroups: [mcsGroup],
+    resources: ['serviceimports'],
+    verbs: ['get', 'list', 'create', 'update', 'delete'],
+  },
   { apiGroups: [mcsGroup], resources: ['serviceimports/status'], verbs: ['patch'] },
   // Where OwnerReferencesPermissionEnforcement is on, to own a derived Service by its import.
   { apiGroups: [mcsGroup], resources: ['serviceimports/finalizers'], verbs: ['update'] },

@@ -32,7 +32,10 @@ export interface RelayInstall {
   readonly program: RelayProgram;
 }
 
-/** An image built from functions/relay/Dockerfile, or the bundle in a ConfigMap on a stock Node image: for a first look. */
+/**
+ * An image built from functions/relay/Dockerfile, or the bundle in a ConfigMap on a stock Node image: for a
+ * first look.
+ */
 export type RelayProgram = { readonly image: string } | { readonly bundle: string };
 
 const stockImage = 'public.ecr.aws/docker/library/node:24-slim';
@@ -49,7 +52,13 @@ export function relayManifest(install: RelayInstall): readonly Manifest[] {
     {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted', 'app.kubernetes.io/part-of': 'fleet-endpoints' } },
+      metadata: {
+        name: namespace,
+        labels: {
+          'pod-security.kubernetes.io/enforce': 'restricted',
+          'app.kubernetes.io/part-of': 'fleet-endpoints',
+        },
+      },
     },
     ...relayRbac(namespace, tasks),
     ...(clusterset ? clustersetRbac(namespace, clusterset) : []),
@@ -77,7 +86,12 @@ const networkPolicy = ({ namespace, prometheusNamespace }: RelayInstall): Manife
     policyTypes: ['Ingress'],
     ...(prometheusNamespace && {
       ingress: [
-        { from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': prometheusNamespace } } }], ports: [{ port: 'http' }] },
+        {
+          from: [
+            { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': prometheusNamespace } } },
+          ],
+          ports: [{ port: 'http' }],
+        },
       ],
     }),
   },
@@ -91,8 +105,9 @@ const bundleMap = (namespace: string, bundle: string): Manifest => ({
 });
 
 /**
- * One pod leads, and a standby runs on another node (docs/decisions/0013-the-relay-survives-its-node.md). Both are evicted early from a node that does
- * not answer. CPU has no limit, because the first lists are a burst. Memory is as measured with 20,000 pods; more pods need more.
+ * One pod leads, and a standby runs on another node (docs/decisions/0013-the-relay-survives-its-node.md).
+ * Both are evicted early from a node that does not answer. CPU has no limit, because the first lists are a
+ * burst. Memory is as measured with 20,000 pods; more pods need more.
  */
 function deployment(install: RelayInstall): Manifest {
   const { namespace, program, replicas, priorityClassName = criticalPriority, extras = noExtras } = install;
@@ -103,7 +118,11 @@ function deployment(install: RelayInstall): Manifest {
     ...token.extraVolumeMounts,
     ...extras.extraVolumeMounts,
   ];
-  const volumes = [...(bundle ? [{ name: bundleVolume, configMap: { name } }] : []), ...token.extraVolumes, ...extras.extraVolumes];
+  const volumes = [
+    ...(bundle ? [{ name: bundleVolume, configMap: { name } }] : []),
+    ...token.extraVolumes,
+    ...extras.extraVolumes,
+  ];
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -116,7 +135,11 @@ function deployment(install: RelayInstall): Manifest {
       template: {
         metadata: {
           labels,
-          ...(bundle && { annotations: { 'fleet-endpoints/bundle': createHash('sha256').update(bundle).digest('hex').slice(0, 16) } }),
+          ...(bundle && {
+            annotations: {
+              'fleet-endpoints/bundle': createHash('sha256').update(bundle).digest('hex').slice(0, 16),
+            },
+          }),
         },
         spec: {
           serviceAccountName: relayServiceAccount,
@@ -130,11 +153,20 @@ function deployment(install: RelayInstall): Manifest {
           })),
           topologySpreadConstraints: [
             // A node that is gone does not count, or the pod that replaces its own could not be placed.
-            spread('kubernetes.io/hostname', { whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy: 'Honor' }),
+            spread('kubernetes.io/hostname', {
+              whenUnsatisfiable: 'DoNotSchedule',
+              nodeTaintsPolicy: 'Honor',
+            }),
             spread('topology.kubernetes.io/zone', { whenUnsatisfiable: 'ScheduleAnyway' }),
           ],
           terminationGracePeriodSeconds: 30,
-          securityContext: { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532, seccompProfile: { type: 'RuntimeDefault' } },
+          securityContext: {
+            runAsNonRoot: true,
+            runAsUser: 65532,
+            runAsGroup: 65532,
+            fsGroup: 65532,
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
           containers: [
             {
               name,
@@ -143,8 +175,13 @@ function deployment(install: RelayInstall): Manifest {
               env: [...environment(install), ...token.extraEnv, ...extras.extraEnv],
               ...(mounts.length > 0 && { volumeMounts: mounts }),
               ports: [{ name: 'http', containerPort: port }],
-              // The first list of a large cluster takes its time. Neither probe asks whether the API server or SQS can be reached.
-              readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5, failureThreshold: 3 },
+              // The first list of a large cluster takes its time. Neither probe asks whether the API server
+              // or SQS can be reached.
+              readinessProbe: {
+                httpGet: { path: '/readyz', port: 'http' },
+                periodSeconds: 5,
+                failureThreshold: 3,
+              },
               livenessProbe: {
                 httpGet: { path: '/healthz', port: 'http' },
                 initialDelaySeconds: 10,
@@ -153,7 +190,11 @@ function deployment(install: RelayInstall): Manifest {
                 failureThreshold: 3,
               },
               resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } },
-              securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ['ALL'] },
+              },
             },
             ...extras.sidecars,
           ],
@@ -173,7 +214,15 @@ const spread = (topologyKey: string, more: object): object => ({
   ...more,
 });
 
-function environment({ cluster, namespace, eventsQueueUrl, region, outputs, resyncSeconds, clusterset }: RelayInstall): object[] {
+function environment({
+  cluster,
+  namespace,
+  eventsQueueUrl,
+  region,
+  outputs,
+  resyncSeconds,
+  clusterset,
+}: RelayInstall): object[] {
   const values = {
     [relayEnv.clusterId]: cluster,
     [relayEnv.eventsQueueUrl]: eventsQueueUrl,

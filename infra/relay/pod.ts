@@ -1,4 +1,7 @@
-/** Additions of a platform to the relay's pod, and the relay's own AWS credentials. Objects as in the Kubernetes API. */
+/**
+ * Additions of a platform to the relay's pod, and the relay's own AWS credentials. Objects as in the
+ * Kubernetes API.
+ */
 import { relayTokenAudience } from './relay-names.ts';
 
 /** A part of a pod's specification, as it will be sent. */
@@ -17,7 +20,10 @@ export interface PodExtras {
 
 export const noExtras: PodExtras = { extraEnv: [], extraVolumes: [], extraVolumeMounts: [], sidecars: [] };
 
-/** A class of every cluster. It is also effective outside kube-system, unless a quota limits the class (docs/getting-started.md). */
+/**
+ * A class of every cluster. It is also effective outside kube-system, unless a quota limits the class
+ * (docs/getting-started.md).
+ */
 export const criticalPriority = 'system-cluster-critical';
 
 export const bundleVolume = 'bundle';
@@ -26,8 +32,9 @@ export const tokenVolume = 'aws-token';
 const tokenPath = '/var/run/secrets/fleet-endpoints/aws';
 
 /**
- * A token of the relay's ServiceAccount that AWS STS exchanges for the role, and the two variables by which any AWS SDK finds it. EKS's webhook adds
- * the same for an annotation. Self-managed control planes lack that webhook.
+ * A token of the relay's ServiceAccount that AWS STS exchanges for the role, and the two variables by which
+ * any AWS SDK finds it. EKS's webhook adds the same for an annotation. Self-managed control planes lack that
+ * webhook.
  */
 export const webIdentity = (roleArn: string): Omit<PodExtras, 'sidecars'> => ({
   extraEnv: [
@@ -37,11 +44,19 @@ export const webIdentity = (roleArn: string): Omit<PodExtras, 'sidecars'> => ({
   extraVolumes: [
     {
       name: tokenVolume,
-      projected: { sources: [{ serviceAccountToken: { audience: relayTokenAudience, expirationSeconds: 3600, path: 'token' } }] },
+      projected: {
+        sources: [
+          { serviceAccountToken: { audience: relayTokenAudience, expirationSeconds: 3600, path: 'token' } },
+        ],
+      },
     },
   ],
   extraVolumeMounts: [{ name: tokenVolume, mountPath: tokenPath, readOnly: true }],
 });
 
 /** Where the pod's own mounts are: nothing else may be. */
-export const takenPaths: readonly string[] = [bundlePath, tokenPath, '/var/run/secrets/kubernetes.io/serviceaccount'];
+export const takenPaths: readonly string[] = [
+  bundlePath,
+  tokenPath,
+  '/var/run/secrets/kubernetes.io/serviceaccount',
+];

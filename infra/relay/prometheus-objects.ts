@@ -1,4 +1,7 @@
-/** The objects by which the Prometheus operator scrapes the relays of a cluster and alerts on them, for the Helm chart. docs/monitoring.md explains the alerts. */
+/**
+ * The objects by which the Prometheus operator scrapes the relays of a cluster and alerts on them, for the
+ * Helm chart. docs/monitoring.md explains the alerts.
+ */
 import type { Manifest } from './manifest-yaml.ts';
 
 interface Alert {
@@ -57,7 +60,10 @@ const alertsOf = (where: string): readonly Alert[] => [
 ];
 
 /** A PodMonitor and a PrometheusRule, with `labels` by which an operator selects them. */
-export function relayMonitoring(namespace: string, labels: { readonly [name: string]: string }): readonly [Manifest, Manifest] {
+export function relayMonitoring(
+  namespace: string,
+  labels: { readonly [name: string]: string },
+): readonly [Manifest, Manifest] {
   const metadata = {
     name: 'relay',
     namespace,
@@ -73,7 +79,10 @@ export function relayMonitoring(namespace: string, labels: { readonly [name: str
       apiVersion: 'monitoring.coreos.com/v1',
       kind: 'PodMonitor',
       metadata,
-      spec: { selector: { matchLabels: { 'app.kubernetes.io/name': 'relay' } }, podMetricsEndpoints: [{ port: 'http', path: '/metrics' }] },
+      spec: {
+        selector: { matchLabels: { 'app.kubernetes.io/name': 'relay' } },
+        podMetricsEndpoints: [{ port: 'http', path: '/metrics' }],
+      },
     },
     {
       apiVersion: 'monitoring.coreos.com/v1',

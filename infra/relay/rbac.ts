@@ -8,13 +8,27 @@ const leaseRole = 'fleet-endpoints-relay-lease';
 const writerRole = 'fleet-endpoints-writer';
 
 /** The cluster's identity is the UID of this namespace. */
-const identity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
+const identity = {
+  apiGroups: [''],
+  resources: ['namespaces'],
+  resourceNames: ['kube-system'],
+  verbs: ['get'],
+};
 
 /** Who may read (the relay, within the cluster) and who may write (the hub's functions, from outside). */
-export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks = builtInAlone): readonly Manifest[] => [
+export const relayRbac = (
+  namespace: string,
+  { builtIn, cleanup }: WriterTasks = builtInAlone,
+): readonly Manifest[] => [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: relayServiceAccount, namespace } },
-  // For clusters that authenticate the hub by a token of their own. No pod uses this account, so none gets a token.
-  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: writerServiceAccount, namespace }, automountServiceAccountToken: false },
+  // For clusters that authenticate the hub by a token of their own. No pod uses this account, so none gets a
+  // token.
+  {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: writerServiceAccount, namespace },
+    automountServiceAccountToken: false,
+  },
   {
     apiVersion: `${rbac}/v1`,
     kind: 'ClusterRole',
@@ -32,7 +46,12 @@ export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks =
     kind: 'Role',
     metadata: { name: leaseRole, namespace },
     rules: [
-      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [relayLease], verbs: ['get', 'update'] },
+      {
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: [relayLease],
+        verbs: ['get', 'update'],
+      },
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
     ],
   },
@@ -53,9 +72,17 @@ export const relayRbac = (namespace: string, { builtIn, cleanup }: WriterTasks =
         resources: ['endpoints'],
         verbs: ['get', 'list', ...(builtIn ? ['create', 'update', 'delete'] : cleanup ? ['delete'] : [])],
       },
-      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'create', 'update', 'delete'] },
+      {
+        apiGroups: ['discovery.k8s.io'],
+        resources: ['endpointslices'],
+        verbs: ['get', 'list', 'create', 'update', 'delete'],
+      },
       // OpenShift requires this right to set addresses in endpoints; other distributions do not.
-      { apiGroups: ['', 'discovery.k8s.io'], resources: ['endpoints/restricted', 'endpointslices/restricted'], verbs: ['create'] },
+      {
+        apiGroups: ['', 'discovery.k8s.io'],
+        resources: ['endpoints/restricted', 'endpointslices/restricted'],
+        verbs: ['create'],
+      },
       // And this one, where OwnerReferencesPermissionEnforcement is on, to own a slice by its Service.
       { apiGroups: [''], resources: ['services/finalizers'], verbs: ['update'] },
       { apiGroups: [''], resources: ['services', 'pods', 'nodes'], verbs: ['get', 'list'] },

@@ -8,5 +8,8 @@ export const relayLease = 'relay';
 export const writerGroup = 'fleet-endpoints:writers';
 /** For clusters that let the hub in with a token of a service account. */
 export const writerServiceAccount = 'writer';
-/** On a Service: the writer stays away from its endpoints. For those without selector, whose endpoints are made by hand. */
+/**
+ * On a Service: the writer stays away from its endpoints. For those without selector, whose endpoints are
+ * made by hand.
+ */
 export const protectedLabel = { key: 'fleet-endpoints/protected', value: 'true' } as const;

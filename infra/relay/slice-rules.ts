@@ -1,4 +1,7 @@
-/** Rules for every slice of the writer: slices in place of the built-in controllers, of Services that opt in, and of imports. */
+/**
+ * Rules for every slice of the writer: slices in place of the built-in controllers, of Services that opt in,
+ * and of imports.
+ */
 import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { addsNo, labelOf, noFinalizers, onUpdate, onWrite, type Rule } from './admission-policy.ts';
 
@@ -15,12 +18,20 @@ export const staysWithItsService: Rule = {
 
 export const ofAService: readonly Rule[] = [
   {
-    expression: onWrite(`has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(x, ${isTheService})`),
+    expression: onWrite(
+      `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(x, ${isTheService})`,
+    ),
     message: 'a slice of the writer’s belongs to the Service that its label names',
   },
-  { expression: addsNo('ownerReferences', isTheService), message: 'the writer adds no owner but the Service' },
+  {
+    expression: addsNo('ownerReferences', isTheService),
+    message: 'the writer adds no owner but the Service',
+  },
   noFinalizers,
-  { expression: onWrite("object.addressType in ['IPv4', 'IPv6']"), message: 'the writer writes slices of IP addresses only' },
+  {
+    expression: onWrite("object.addressType in ['IPv4', 'IPv6']"),
+    message: 'the writer writes slices of IP addresses only',
+  },
 ];
 
 /** `isRight`: of an endpoint `e`. A slice without endpoints may have null for them. */

@@ -3,8 +3,15 @@ import type { Manifest } from './manifest-yaml.ts';
 import { writerGroup, writerServiceAccount } from './relay-names.ts';
 import { builtInAlone, type WriterTasks, writerPolicies } from './writer-policies.ts';
 
-/** Limits of the writer besides RBAC: admission policies, and a priority level that bounds its share of the API server. */
-export const writerLimits = (namespace: string, tasks: WriterTasks = builtInAlone, clusterset?: ClustersetTasks): readonly Manifest[] => [
+/**
+ * Limits of the writer besides RBAC: admission policies, and a priority level that bounds its share of the
+ * API server.
+ */
+export const writerLimits = (
+  namespace: string,
+  tasks: WriterTasks = builtInAlone,
+  clusterset?: ClustersetTasks,
+): readonly Manifest[] => [
   ...writerPolicies(namespace, tasks, clusterset),
   {
     apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
@@ -12,7 +19,10 @@ export const writerLimits = (namespace: string, tasks: WriterTasks = builtInAlon
     metadata: { name: 'fleet-endpoints' },
     spec: {
       type: 'Limited',
-      limited: { nominalConcurrencyShares: 20, limitResponse: { type: 'Queue', queuing: { queues: 16, handSize: 4, queueLengthLimit: 50 } } },
+      limited: {
+        nominalConcurrencyShares: 20,
+        limitResponse: { type: 'Queue', queuing: { queues: 16, handSize: 4, queueLengthLimit: 50 } },
+      },
     },
   },
   {
@@ -30,7 +40,9 @@ export const writerLimits = (namespace: string, tasks: WriterTasks = builtInAlon
             { kind: 'Group', group: { name: writerGroup } },
             { kind: 'ServiceAccount', serviceAccount: { namespace, name: writerServiceAccount } },
           ],
-          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }],
+          resourceRules: [
+            { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true },
+          ],
         },
       ],
     },

@@ -1,6 +1,7 @@
 /**
- * The right to write endpoints is the right to redirect traffic, and RBAC knows kinds and names only. These ValidatingAdmissionPolicies hold the writer to what the
- * two controllers write, in the manifest and the chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
+ * The right to write endpoints is the right to redirect traffic, and RBAC knows kinds and names only. These
+ * ValidatingAdmissionPolicies hold the writer to what the two controllers write, in the manifest and the
+ * chart alike. test/cluster/writer-limits.test.ts tries to get past them on a real API server.
  */
 import {
   annotationLeader,
@@ -12,7 +13,16 @@ import {
   slicesComponent,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import { addsNo, labelOf, noFinalizers, onOld, onUpdate, onWrite, policy, type Rule } from './admission-policy.ts';
+import {
+  addsNo,
+  labelOf,
+  noFinalizers,
+  onOld,
+  onUpdate,
+  onWrite,
+  policy,
+  type Rule,
+} from './admission-policy.ts';
 import { clustersetPolicies, isNotImported } from './clusterset-policies.ts';
 import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
@@ -31,7 +41,11 @@ export interface WriterTasks {
 
 export const builtInAlone: WriterTasks = { builtIn: true, optIn: false, cleanup: false };
 
-export const writerPolicies = (namespace: string, tasks: WriterTasks = builtInAlone, clusterset?: ClustersetTasks): readonly Manifest[] => [
+export const writerPolicies = (
+  namespace: string,
+  tasks: WriterTasks = builtInAlone,
+  clusterset?: ClustersetTasks,
+): readonly Manifest[] => [
   ...policy(namespace, {
     name: 'fleet-endpoints-writer-slices',
     kinds: [slices],
@@ -45,7 +59,8 @@ export const writerPolicies = (namespace: string, tasks: WriterTasks = builtInAl
     validations: tasks.builtIn ? endpointsRules : leftoverEndpointsRules(tasks),
   }),
   ...policy(namespace, { name: 'fleet-endpoints-writer-events', kinds: [events], validations: eventRules }),
-  // CEL can't look a Service up, but it is given every Service with this label. All Services would cost half a millisecond each, at every write.
+  // CEL can't look a Service up, but it is given every Service with this label. All Services would cost half
+  // a millisecond each, at every write.
   ...policy(
     namespace,
     {
@@ -54,7 +69,10 @@ export const writerPolicies = (namespace: string, tasks: WriterTasks = builtInAl
       validations: protectedRules,
       paramKind: { apiVersion: 'v1', kind: 'Service' },
     },
-    { selector: { matchLabels: { [protectedLabel.key]: protectedLabel.value } }, parameterNotFoundAction: 'Allow' },
+    {
+      selector: { matchLabels: { [protectedLabel.key]: protectedLabel.value } },
+      parameterNotFoundAction: 'Allow',
+    },
   ),
   ...(clusterset ? clustersetPolicies(namespace, clusterset) : []),
 ];
@@ -62,30 +80,48 @@ export const writerPolicies = (namespace: string, tasks: WriterTasks = builtInAl
 const endpoints = { apiGroups: [''], resources: ['endpoints'] };
 const events = { apiGroups: [''], resources: ['events'] };
 
-const isAnnotated = (it: string, key: string): string => `(has(${it}.metadata.annotations) && '${key}' in ${it}.metadata.annotations)`;
-const isPod = (it: string): string => `has(${it}.targetRef) && ${it}.targetRef.kind == 'Pod' && ${it}.targetRef.namespace == request.namespace`;
+const isAnnotated = (it: string, key: string): string =>
+  `(has(${it}.metadata.annotations) && '${key}' in ${it}.metadata.annotations)`;
+const isPod = (it: string): string =>
+  `has(${it}.targetRef) && ${it}.targetRef.kind == 'Pod' && ${it}.targetRef.namespace == request.namespace`;
 
 const managersOf = ({ builtIn, optIn }: WriterTasks): readonly string[] => [
   ...(builtIn ? [slicesManagedBy] : []),
   ...(optIn ? [optInManagedBy] : []),
 ];
 const isManagedBy = (it: string, managers: readonly string[]): string =>
-  managers.length === 1 ? `${manager(it)} == '${managers[0]}'` : `${manager(it)} in [${managers.map((m) => `'${m}'`).join(', ')}]`;
+  managers.length === 1
+    ? `${manager(it)} == '${managers[0]}'`
+    : `${manager(it)} in [${managers.map((m) => `'${m}'`).join(', ')}]`;
 
-/** Leftovers of a removed selector may be deleted, and no more: what is deleted wrongly the built-in controllers make again at once. */
+/**
+ * Leftovers of a removed selector may be deleted, and no more: what is deleted wrongly the built-in
+ * controllers make again at once.
+ */
 function ownerRules(tasks: WriterTasks): readonly Rule[] {
   const managers = managersOf(tasks);
   const labels = managers.map((m) => `${labelSliceManagedBy}=${m}`).join(' or ');
-  const isLeftover = tasks.optIn && tasks.cleanup ? ` || (request.operation == 'DELETE' && ${manager('oldObject')} == '${slicesManagedBy}')` : '';
+  const isLeftover =
+    tasks.optIn && tasks.cleanup
+      ? ` || (request.operation == 'DELETE' && ${manager('oldObject')} == '${slicesManagedBy}')`
+      : '';
   return [
-    { expression: onWrite(isManagedBy('object', managers)), message: `the writer writes slices labelled ${labels} only` },
+    {
+      expression: onWrite(isManagedBy('object', managers)),
+      message: `the writer writes slices labelled ${labels} only`,
+    },
     {
       // Or the write that takes a slice over could label it as well.
       expression: onOld(`${isManagedBy('oldObject', managers)}${isLeftover}`),
       message: `the writer changes and deletes only slices that are labelled ${labels} already`,
     },
     ...(managers.length > 1
-      ? [{ expression: onUpdate(`${manager('object')} == ${manager('oldObject')}`), message: 'the writer does not change whose a slice is' }]
+      ? [
+          {
+            expression: onUpdate(`${manager('object')} == ${manager('oldObject')}`),
+            message: 'the writer does not change whose a slice is',
+          },
+        ]
       : []),
   ];
 }
@@ -113,7 +149,8 @@ const endpointsRules: readonly Rule[] = [
     message: `the writer writes Endpoints labelled ${endpointsLabel} only`,
   },
   {
-    // kube-controller-manager labels its own from 1.33 on only. Before, they point at pods, as hand-made ones do not, and serve no leader election.
+    // kube-controller-manager labels its own from 1.33 on only. Before, they point at pods, as hand-made ones
+    // do not, and serve no leader election.
     expression: onOld(
       `${endpointsManager('oldObject')} == '${endpointsManagedBy}' || (${endpointsManager('oldObject')} == '' && !${isAnnotated('oldObject', annotationLeader)} && ${pointsAtPods('oldObject')})`,
     ),
@@ -131,7 +168,10 @@ const endpointsRules: readonly Rule[] = [
   },
   { expression: addsNo('ownerReferences'), message: 'the writer adds no owners' },
   noFinalizers,
-  { expression: onWrite(pointsAtPods('object')), message: 'the writer points at pods of the same namespace only' },
+  {
+    expression: onWrite(pointsAtPods('object')),
+    message: 'the writer points at pods of the same namespace only',
+  },
 ];
 
 /** Where the hub writes only Services that opt in, it writes no Endpoints. */
@@ -147,8 +187,14 @@ const isOurEvent = (it: string): string =>
   `has(${it}.source) && has(${it}.source.component) && ${it}.source.component in ['${endpointsComponent}', '${slicesComponent}']`;
 
 const eventRules: readonly Rule[] = [
-  { expression: onWrite(isOurEvent('object')), message: 'the writer records Events of the two controllers only' },
-  { expression: onOld(isOurEvent('oldObject')), message: 'the writer changes Events of the two controllers only' },
+  {
+    expression: onWrite(isOurEvent('object')),
+    message: 'the writer records Events of the two controllers only',
+  },
+  {
+    expression: onOld(isOurEvent('oldObject')),
+    message: 'the writer changes Events of the two controllers only',
+  },
   {
     expression: onWrite("object.involvedObject.kind in ['Service', 'Endpoints']"),
     message: 'the writer records Events about Services and Endpoints only',

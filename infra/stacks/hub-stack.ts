@@ -15,7 +15,11 @@ export interface HubStackProps extends StackProps {
 export class HubStack extends Stack {
   readonly hub: FleetHub;
 
-  constructor(scope: Construct, id: string, { config: { hub, clusters }, snapshot, ...props }: HubStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { config: { hub, clusters }, snapshot, ...props }: HubStackProps,
+  ) {
     super(scope, id, props);
     const { account: _, region: __, capacity: ___, vpc, encryption, ...settings } = hub;
     const { queues, logs } = encryption;
@@ -32,9 +36,15 @@ export class HubStack extends Stack {
   /** By reference: nothing is looked up at synth. */
   #networkOf({ vpcId, subnetIds, securityGroupIds, httpsProxy, noProxy }: VpcConfig): Partial<FleetHubProps> {
     return {
-      vpc: Vpc.fromVpcAttributes(this, 'Vpc', { vpcId, availabilityZones: subnetIds.map((_, i) => `zone-${i}`), privateSubnetIds: [...subnetIds] }),
+      vpc: Vpc.fromVpcAttributes(this, 'Vpc', {
+        vpcId,
+        availabilityZones: subnetIds.map((_, i) => `zone-${i}`),
+        privateSubnetIds: [...subnetIds],
+      }),
       vpcSubnets: { subnets: subnetIds.map((id) => Subnet.fromSubnetId(this, id, id)) },
-      securityGroups: securityGroupIds.map((id) => SecurityGroup.fromSecurityGroupId(this, id, id, { mutable: false })),
+      securityGroups: securityGroupIds.map((id) =>
+        SecurityGroup.fromSecurityGroupId(this, id, id, { mutable: false }),
+      ),
       httpsProxy,
       noProxy,
     };

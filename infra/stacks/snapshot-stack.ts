@@ -11,7 +11,10 @@ export class SnapshotStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { hub, ...props }: StackProps & { readonly hub?: Partial<Pick<HubConfig, 'capacity' | 'encryption'>> } = {},
+    {
+      hub,
+      ...props
+    }: StackProps & { readonly hub?: Partial<Pick<HubConfig, 'capacity' | 'encryption'>> } = {},
   ) {
     super(scope, id, { terminationProtection: true, ...props });
     const { encryption, capacity } = hub ?? {};

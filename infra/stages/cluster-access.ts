@@ -9,16 +9,22 @@ type Access = HubConfig['access'];
 const noPatterns: Access = { roles: [], secrets: [] };
 
 /**
- * Grants exactly the rights by which a function gets credentials for the clusters. A presigned EKS token needs a right only if another role signs it.
- * The hub's patterns cover the secrets and roles that match them; the others are listed.
+ * Grants exactly the rights by which a function gets credentials for the clusters. A presigned EKS token
+ * needs a right only if another role signs it. The hub's patterns cover the secrets and roles that match
+ * them; the others are listed.
  */
-export function grantClusterAccess(fn: HubFunction, clusters: readonly ClusterConfig[], access: Access): void {
+export function grantClusterAccess(
+  fn: HubFunction,
+  clusters: readonly ClusterConfig[],
+  access: Access,
+): void {
   checkRoom(clusters, access);
   grant(fn, clusters, access, access);
 }
 
 /** Grants the rights for a further cluster of the hub, whose patterns are granted already. */
-export const grantAccessToOneMore = (fn: HubFunction, cluster: ClusterConfig, access: Access): void => grant(fn, [cluster], access, noPatterns);
+export const grantAccessToOneMore = (fn: HubFunction, cluster: ClusterConfig, access: Access): void =>
+  grant(fn, [cluster], access, noPatterns);
 
 /** Throws if the rights for all clusters of a hub are more than IAM lets a role have. */
 export function checkRoom(clusters: readonly ClusterConfig[], access: Access): void {
@@ -31,9 +37,14 @@ export function checkRoom(clusters: readonly ClusterConfig[], access: Access): v
   }
 }
 
-/** `covering`: patterns whose secrets and roles need no right of their own. `granted`: patterns that are granted too. */
+/**
+ * `covering`: patterns whose secrets and roles need no right of their own. `granted`: patterns that are
+ * granted too.
+ */
 function rightsFor(clusters: readonly ClusterConfig[], covering: Access, granted: Access) {
-  const found = <T>(of: (auth: AuthConfig) => T | undefined): T[] => [...new Set(clusters.flatMap(({ api }) => (api && of(api.auth)) ?? []))];
+  const found = <T>(of: (auth: AuthConfig) => T | undefined): T[] => [
+    ...new Set(clusters.flatMap(({ api }) => (api && of(api.auth)) ?? [])),
+  ];
   const roles = found((a) => (a.type === 'eks' ? a.roleArn : undefined));
   const secrets = found((a) => (a.type === 'secret' ? a.secretArn : undefined));
   return {
@@ -50,7 +61,11 @@ function grant(fn: HubFunction, clusters: readonly ClusterConfig[], covering: Ac
   for (const arns of secrets) fn.allow(arns, 'secretsmanager:GetSecretValue');
   // A finding's id is a key of the template's metadata, and can't have a token.
   for (const pattern of [...granted.roles, ...granted.secrets].filter((text) => !Token.isUnresolved(text))) {
-    acknowledge(fn.role, `AwsSolutions-IAM5[Resource::${pattern}]`, 'a pattern of clusters.yaml, for more clusters than IAM has room to name');
+    acknowledge(
+      fn.role,
+      `AwsSolutions-IAM5[Resource::${pattern}]`,
+      'a pattern of clusters.yaml, for more clusters than IAM has room to name',
+    );
   }
   for (const arns of keys) {
     const use = { service: 'secretsmanager', actions: ['kms:Decrypt'] };
@@ -67,16 +82,26 @@ function grant(fn: HubFunction, clusters: readonly ClusterConfig[], covering: Ac
         actions: ['sts:GetWebIdentityToken'],
         resources: ['*'],
         // ForAllValues holds for a request without the key too.
-        conditions: { 'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': values }, Null: { 'sts:IdentityTokenAudience': 'false' } },
+        conditions: {
+          'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': values },
+          Null: { 'sts:IdentityTokenAudience': 'false' },
+        },
       }),
     );
-    acknowledge(fn.role, 'AwsSolutions-IAM5[Resource::*]', 'sts:GetWebIdentityToken has no resource to name; the audience is what it is bound to');
+    acknowledge(
+      fn.role,
+      'AwsSolutions-IAM5[Resource::*]',
+      'sts:GetWebIdentityToken has no resource to name; the audience is what it is bound to',
+    );
   }
 }
 
 /** IAM's quota of managed policies a role, as it is unless raised. */
 const maxPolicies = 10;
-/** Characters of a statement's list: a managed policy may have 6,144, and the CDK can put a statement into one policy only. */
+/**
+ * Characters of a statement's list: a managed policy may have 6,144, and the CDK can put a statement into one
+ * policy only.
+ */
 const maxLength = 5_500;
 
 /** Returns the ARNs that no pattern matches. */

@@ -1,7 +1,13 @@
 import { Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { type CfnQueue, Queue, QueueEncryption, type QueueProps, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
+import {
+  type CfnQueue,
+  Queue,
+  QueueEncryption,
+  type QueueProps,
+  RedrivePermission,
+} from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { acknowledge } from './acknowledge-finding.ts';
@@ -11,16 +17,25 @@ const { ingestMs, syncMs, visibilityRuns, maxReceives } = defaultLimits.runs;
 export const ingestTimeout = Duration.millis(ingestMs);
 export const syncTimeout = Duration.millis(syncMs);
 /**
- * Lambda recommends a visibility timeout of six times the function's timeout, so that no second batch gets a message while the first one runs. After a
- * crash a message returns only at that timeout, so the timeouts are short.
+ * Lambda recommends a visibility timeout of six times the function's timeout, so that no second batch gets a
+ * message while the first one runs. After a crash a message returns only at that timeout, so the timeouts are
+ * short.
  */
 const visibilityOf = (timeout: Duration): Duration => Duration.seconds(visibilityRuns * timeout.toSeconds());
 const retentionPeriod = Duration.days(14);
 
 /** Standard queues: no message depends on order, because each carries the version of its state. */
-export function hubQueue(scope: Construct, id: string, { keyArn, ...props }: QueueProps & { readonly keyArn?: string | undefined }): Queue {
+export function hubQueue(
+  scope: Construct,
+  id: string,
+  { keyArn, ...props }: QueueProps & { readonly keyArn?: string | undefined },
+): Queue {
   const encryption = keyArn
-    ? { encryption: QueueEncryption.KMS, encryptionMasterKey: Key.fromKeyArn(scope, `${id}Key`, keyArn), dataKeyReuse: Duration.hours(1) }
+    ? {
+        encryption: QueueEncryption.KMS,
+        encryptionMasterKey: Key.fromKeyArn(scope, `${id}Key`, keyArn),
+        dataKeyReuse: Duration.hours(1),
+      }
     : { encryption: QueueEncryption.SQS_MANAGED };
   // Relay and ingest need a mebibyte; the default of a queue has changed over the years.
   return new Queue(scope, id, { ...encryption, enforceSSL: true, maxMessageSizeBytes: 1_048_576, ...props });
@@ -35,7 +50,9 @@ export function withoutConsumer(queue: Queue): Queue {
 }
 
 /** For queues that receive no dead letters. */
-export const refusesDeadLetters = { redriveAllowPolicy: { redrivePermission: RedrivePermission.DENY_ALL } } as const;
+export const refusesDeadLetters = {
+  redriveAllowPolicy: { redrivePermission: RedrivePermission.DENY_ALL },
+} as const;
 
 export interface ClusterQueuesProps {
   readonly hub: string;
@@ -79,12 +96,16 @@ export class ClusterQueues extends Construct {
 }
 
 function allowDeadLettersOf(queue: Queue, sourceArn: string): void {
-  (queue.node.defaultChild as CfnQueue).redriveAllowPolicy = { redrivePermission: RedrivePermission.BY_QUEUE, sourceQueueArns: [sourceArn] };
+  (queue.node.defaultChild as CfnQueue).redriveAllowPolicy = {
+    redrivePermission: RedrivePermission.BY_QUEUE,
+    sourceQueueArns: [sourceArn],
+  };
 }
 
 /**
- * Denies every principal but `senders` to send. A right to send to all queues of the account does not suffice, because the queue identifies a cluster to
- * ingest, and each wake-up makes work for an API server. For a session of a role, aws:PrincipalArn is the role's ARN. The synthesis calls `senders` when all
+ * Denies every principal but `senders` to send. A right to send to all queues of the account does not
+ * suffice, because the queue identifies a cluster to ingest, and each wake-up makes work for an API server.
+ * For a session of a role, aws:PrincipalArn is the role's ARN. The synthesis calls `senders` when all
  * operators are known.
  */
 export function onlyThese(queue: Queue, senders: () => readonly string[]): void {

@@ -6,7 +6,14 @@ import type { Construct } from 'constructs';
 export const keyUse = {
   table: {
     service: 'dynamodb',
-    actions: ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'],
+    actions: [
+      'kms:Decrypt',
+      'kms:DescribeKey',
+      'kms:Encrypt',
+      'kms:GenerateDataKey',
+      'kms:ReEncryptFrom',
+      'kms:ReEncryptTo',
+    ],
   },
   queues: { service: 'sqs', actions: ['kms:Decrypt', 'kms:GenerateDataKey'] },
 } as const;

@@ -3,7 +3,10 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { hubQueue, refusesDeadLetters, withoutConsumer } from './cluster-queues.ts';
 
-/** Where work goes that no worker will take up again by itself; each message names its cluster. Read by people and by redrive. */
+/**
+ * Where work goes that no worker will take up again by itself; each message names its cluster. Read by people
+ * and by redrive.
+ */
 export class DeadLetters extends Construct {
   /** Work that used up its retries. */
   readonly parked: Queue;

@@ -1,4 +1,7 @@
-/** The code of a function. The package contains it built, so its user bundles nothing. A checkout bundles it at each synthesis, so it is never stale. */
+/**
+ * The code of a function. The package contains it built, so its user bundles nothing. A checkout bundles it
+ * at each synthesis, so it is never stale.
+ */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';

@@ -2,7 +2,15 @@ import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Alias, Architecture, Function as LambdaFunction, LoggingFormat, type RecursiveLoop, Runtime, SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
+import {
+  Alias,
+  Architecture,
+  Function as LambdaFunction,
+  LoggingFormat,
+  type RecursiveLoop,
+  Runtime,
+  SystemLogLevel,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionName } from '#infra/bundle-options.ts';
@@ -24,7 +32,10 @@ export interface HubFunctionProps extends StageProps {
   /** Set for a function that emits metrics. */
   readonly clusterMetrics?: HubConfig['clusterMetrics'];
   readonly recursiveLoop?: RecursiveLoop;
-  /** Set for asynchronous invocations: the reason for the missing dead-letter queue, and the limits of Lambda's own retries. */
+  /**
+   * Set for asynchronous invocations: the reason for the missing dead-letter queue, and the limits of
+   * Lambda's own retries.
+   */
   readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly maxAge?: Duration };
   /** Executions that are kept for this function and that it never exceeds. */
   readonly reserved?: number;
@@ -39,8 +50,8 @@ export interface Network {
 }
 
 /**
- * The one place for runtime, architecture, bundling, logs and the role. The role uses no managed policy of AWS. Its stage grants each action, and
- * test/infra/permissions.test.ts lists them.
+ * The one place for runtime, architecture, bundling, logs and the role. The role uses no managed policy of
+ * AWS. Its stage grants each action, and test/infra/permissions.test.ts lists them.
  */
 export class HubFunction extends Construct {
   readonly fn: LambdaFunction;
@@ -73,7 +84,8 @@ export class HubFunction extends Construct {
       role: this.role,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
-      // Lambda logs nothing about successful invocations. Duration and errors are metrics, and each line costs money.
+      // Lambda logs nothing about successful invocations. Duration and errors are metrics, and each line
+      // costs money.
       systemLogLevelV2: SystemLogLevel.WARN,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -97,7 +109,10 @@ export class HubFunction extends Construct {
     );
     const { asynchronous } = props;
     if (asynchronous?.retries !== undefined) {
-      this.fn.configureAsyncInvoke({ retryAttempts: asynchronous.retries, ...(asynchronous.maxAge && { maxEventAge: asynchronous.maxAge }) });
+      this.fn.configureAsyncInvoke({
+        retryAttempts: asynchronous.retries,
+        ...(asynchronous.maxAge && { maxEventAge: asynchronous.maxAge }),
+      });
       acknowledge(this.fn, 'Serverless-LambdaAsyncFailureDestination', asynchronous.why);
     }
     acknowledge(
@@ -110,17 +125,24 @@ export class HubFunction extends Construct {
 
   /** The version of this deploy, under the name by which it is invoked. */
   makeLive(): Alias {
-    return new Alias(this, 'Live', { aliasName: liveAlias, version: this.fn.currentVersion, description: 'what is invoked' });
+    return new Alias(this, 'Live', {
+      aliasName: liveAlias,
+      version: this.fn.currentVersion,
+      description: 'what is invoked',
+    });
   }
 
-  /** Grants operations on the table. Functions use keys and partitions; sweep alone scans, for the records of clusters that have left. */
+  /**
+   * Grants operations on the table. Functions use keys and partitions; sweep alone scans, for the records of
+   * clusters that have left.
+   */
   grantTable(tableArn: string, ...operations: readonly TableAction[]): void {
     this.allow([tableArn], ...operations.map((o) => `dynamodb:${o}`));
   }
 
   /**
-   * Denies all writes of the records that register alone writes: which clusters there are, whose each queue is, and where each API is. Sync sends each
-   * cluster's token to the address in these records.
+   * Denies all writes of the records that register alone writes: which clusters there are, whose each queue
+   * is, and where each API is. Sync sends each cluster's token to the address in these records.
    */
   denyIdentity(tableArn: string): void {
     this.role.addToPolicy(
@@ -133,7 +155,10 @@ export class HubFunction extends Construct {
     );
   }
 
-  /** Where table and queues are encrypted with keys of the customer's own, whose policies must let this account's roles use them. */
+  /**
+   * Where table and queues are encrypted with keys of the customer's own, whose policies must let this
+   * account's roles use them.
+   */
   useKeys(...what: readonly (keyof typeof keyUse)[]): void {
     for (const each of what) {
       const key = this.#keys[each];
@@ -142,7 +167,9 @@ export class HubFunction extends Construct {
   }
 
   allow(resources: readonly string[], ...actions: readonly string[]): void {
-    this.role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }));
+    this.role.addToPolicy(
+      new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }),
+    );
   }
 
   #allowNetworkInterfaces(): void {
@@ -176,4 +203,11 @@ const networkInterfaces = [
 /** Partition keys of the records that no function but register writes (shared/store/keys.ts). */
 export const identityKeys = ['CLUSTERS', 'IMPORTERS', 'QUEUE#*', 'ACCESS#*'] as const;
 
-export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'Scan';
+export type TableAction =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'Scan';

@@ -4,13 +4,20 @@ import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
-import { registrationProperty, registrationVersion, removalGuard } from '#shared/contract/registration-property.ts';
+import {
+  registrationProperty,
+  registrationVersion,
+  removalGuard,
+} from '#shared/contract/registration-property.ts';
 import type { ClusterQueues } from './cluster-queues.ts';
 import { HubFunction, identityKeys } from './function.ts';
 import { registrationRecord } from './registration-record.ts';
 import type { StageProps } from './stage-props.ts';
 
-/** The function behind `Registration`: clusters are written to the table by their own stacks, as Lambda's environment holds 4 KB. */
+/**
+ * The function behind `Registration`: clusters are written to the table by their own stacks, as Lambda's
+ * environment holds 4 KB.
+ */
 export class Register extends Construct {
   readonly function: HubFunction;
 
@@ -41,7 +48,13 @@ function allowRegistration(fn: HubFunction, table: TableV2): void {
     new PolicyStatement({
       effect: Effect.ALLOW,
       // Two gets at a time go out as one BatchGetItem.
-      actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      actions: [
+        'dynamodb:GetItem',
+        'dynamodb:BatchGetItem',
+        'dynamodb:PutItem',
+        'dynamodb:UpdateItem',
+        'dynamodb:DeleteItem',
+      ],
       resources: [table.tableArn],
       // ForAllValues holds for a request without the key too.
       conditions: {
@@ -63,7 +76,9 @@ export interface RegistrationProps {
   readonly quarantineUrl: string;
 }
 
-/** The cluster's own record in the table. When it is taken out, the cluster drains: no endpoints are deleted. */
+/**
+ * The cluster's own record in the table. When it is taken out, the cluster drains: no endpoints are deleted.
+ */
 export class Registration extends Construct {
   constructor(
     scope: Construct,
@@ -71,8 +86,17 @@ export class Registration extends Construct {
     { register, registrationEpoch, clusterset, cluster, queues, parkedUrl, quarantineUrl }: RegistrationProps,
   ) {
     super(scope, id);
-    const urls = { events: queues.events.queueUrl, syncs: queues.syncs.queueUrl, parked: parkedUrl, quarantine: quarantineUrl };
-    const registration = registrationRecord(cluster, { clusterset }, { urls, eventsArn: queues.events.queueArn, syncsArn: queues.syncs.queueArn });
+    const urls = {
+      events: queues.events.queueUrl,
+      syncs: queues.syncs.queueUrl,
+      parked: parkedUrl,
+      quarantine: quarantineUrl,
+    };
+    const registration = registrationRecord(
+      cluster,
+      { clusterset },
+      { urls, eventsArn: queues.events.queueArn, syncsArn: queues.syncs.queueArn },
+    );
     const { property, value } = registrationVersion;
     new CustomResource(this, 'Cluster', {
       serviceToken: register.functionArn,
@@ -87,9 +111,16 @@ export class Registration extends Construct {
   }
 }
 
-/** Depends on all else of the cluster, so that CloudFormation deletes it first. Its deletion fails while slices by opt-in would stay without a writer. */
+/**
+ * Depends on all else of the cluster, so that CloudFormation deletes it first. Its deletion fails while
+ * slices by opt-in would stay without a writer.
+ */
 export class RemovalGuard extends Construct {
-  constructor(scope: Construct, id: string, { register, cluster }: { readonly register: IFunction; readonly cluster: string }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { register, cluster }: { readonly register: IFunction; readonly cluster: string },
+  ) {
     super(scope, id);
     new CustomResource(this, 'Guard', {
       serviceToken: register.functionArn,

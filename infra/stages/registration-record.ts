@@ -1,9 +1,17 @@
-/** The registration of a cluster, which its stack writes, or `fleet-endpoints cluster register` if the stack is unchanged. */
+/**
+ * The registration of a cluster, which its stack writes, or `fleet-endpoints cluster register` if the stack
+ * is unchanged.
+ */
 import { membershipOf } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 
 export interface RegisteredQueues {
-  readonly urls: { readonly events: string; readonly syncs: string; readonly parked: string; readonly quarantine: string };
+  readonly urls: {
+    readonly events: string;
+    readonly syncs: string;
+    readonly parked: string;
+    readonly quarantine: string;
+  };
   readonly eventsArn: string;
   readonly syncsArn: string;
 }
@@ -16,7 +24,8 @@ export function registrationRecord(
   const { id, labels, mode, optIn, settings } = cluster;
   const api = apiOf(cluster);
   const clusterset = membershipOf(cluster, set);
-  // Without `optIn: off`: a switch by hand then stays, and the first other value of clusters.yaml takes effect (shared/clusters/registration.ts).
+  // Without `optIn: off`: a switch by hand then stays, and the first other value of clusters.yaml takes
+  // effect (shared/clusters/registration.ts).
   return {
     id,
     ...(Object.keys(labels).length > 0 && { labels }),

@@ -25,7 +25,10 @@ export interface RelayIdentityProps {
   readonly queuesKey?: string | undefined;
 }
 
-/** Who the relay is in AWS: it may send to its cluster's events queue, and that is all. The queue is how the hub knows the cluster. */
+/**
+ * Who the relay is in AWS: it may send to its cluster's events queue, and that is all. The queue is how the
+ * hub knows the cluster.
+ */
 export class RelayIdentity extends Construct {
   readonly roleArn: string;
 
@@ -34,8 +37,9 @@ export class RelayIdentity extends Construct {
     const { identity } = relay;
     if (identity.type === 'existing-role') {
       // The queue's own policy also covers roles of other accounts, which need the same right on their side.
-      // The policy names the role by a condition: SQS stores a principal as the role's unique id, so a role that was created again would be refused. An account
-      // as the principal would admit only roles that the account's own policies admit, too.
+      // The policy names the role by a condition: SQS stores a principal as the role's unique id, so a role
+      // that was created again would be refused. An account as the principal would admit only roles that the
+      // account's own policies admit, too.
       this.roleArn = identity.roleArn;
       const account = Arn.split(identity.roleArn, ArnFormat.SLASH_RESOURCE_NAME).account ?? '';
       events.addToResourcePolicy(
@@ -44,7 +48,10 @@ export class RelayIdentity extends Construct {
           principals: [new AnyPrincipal()],
           actions: ['sqs:SendMessage'],
           resources: [events.queueArn],
-          conditions: { ArnEquals: { 'aws:PrincipalArn': identity.roleArn }, StringEquals: { 'aws:PrincipalAccount': account } },
+          conditions: {
+            ArnEquals: { 'aws:PrincipalArn': identity.roleArn },
+            StringEquals: { 'aws:PrincipalAccount': account },
+          },
         }),
       );
       return;
@@ -54,7 +61,13 @@ export class RelayIdentity extends Construct {
       assumedBy: this.#trusted(relay.namespace, identity),
       description: 'relay: sends to the events queue of its cluster',
     });
-    role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: ['sqs:SendMessage'], resources: [events.queueArn] }));
+    role.addToPolicy(
+      new PolicyStatement({
+        effect: Effect.ALLOW,
+        actions: ['sqs:SendMessage'],
+        resources: [events.queueArn],
+      }),
+    );
     if (queuesKey) role.addToPolicy(useOfKeys(this, [queuesKey], keyUse.queues));
     this.roleArn = role.roleArn;
     if (identity.type === 'pod-identity' && identity.association) {
@@ -70,10 +83,17 @@ export class RelayIdentity extends Construct {
   #trusted(namespace: string, identity: Exclude<RelayIdentityConfig, { type: 'existing-role' }>): IPrincipal {
     if (identity.type === 'irsa') {
       const issuer = Arn.extractResourceName(identity.oidcProviderArn, 'oidc-provider');
-      const claims = { [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${relayServiceAccount}`, [`${issuer}:aud`]: relayTokenAudience };
+      const claims = {
+        [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${relayServiceAccount}`,
+        [`${issuer}:aud`]: relayTokenAudience,
+      };
       // A template can't have a key that the deploy fills in.
       const equal = Token.isUnresolved(issuer) ? new CfnJson(this, 'Claims', { value: claims }) : claims;
-      return new FederatedPrincipal(identity.oidcProviderArn, { StringEquals: equal }, 'sts:AssumeRoleWithWebIdentity');
+      return new FederatedPrincipal(
+        identity.oidcProviderArn,
+        { StringEquals: equal },
+        'sts:AssumeRoleWithWebIdentity',
+      );
     }
     const equal = {
       'aws:RequestTag/kubernetes-namespace': namespace,
@@ -83,12 +103,20 @@ export class RelayIdentity extends Construct {
     return new SessionTagsPrincipal(new ServicePrincipal('pods.eks.amazonaws.com', { conditions }));
   }
 
-  /** Names of EKS clusters repeat from region to region. Without one, a cluster that is associated elsewhere is known by its name alone. */
+  /**
+   * Names of EKS clusters repeat from region to region. Without one, a cluster that is associated elsewhere
+   * is known by its name alone.
+   */
   #clusterOf({ clusterName, association, region }: Extract<RelayIdentityConfig, { type: 'pod-identity' }>): {
     readonly [key: string]: string;
   } {
     if (!association && !region) return { 'aws:RequestTag/eks-cluster-name': clusterName };
-    const arn = Stack.of(this).formatArn({ service: 'eks', resource: 'cluster', resourceName: clusterName, ...(region && { region }) });
+    const arn = Stack.of(this).formatArn({
+      service: 'eks',
+      resource: 'cluster',
+      resourceName: clusterName,
+      ...(region && { region }),
+    });
     return { 'aws:RequestTag/eks-cluster-arn': arn };
   }
 }

@@ -37,21 +37,40 @@ export class Rollout extends Construct {
   #serviceRole(roleName: string, live: Alias): Role {
     const role = new Role(this, 'Role', {
       roleName,
-      assumedBy: new ServicePrincipal('codedeploy.amazonaws.com', { conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } } }),
+      assumedBy: new ServicePrincipal('codedeploy.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
       description: 'shifts invocations from one version of a function to the next',
     });
     const { functionArn } = live.lambda;
     const allow = (resources: string[], ...actions: string[]): void =>
       void role.addToPolicy(new PolicyStatement({ effect: Effect.ALLOW, actions, resources }));
-    // AWSCodeDeployRoleForLambdaLimited also has s3:GetObject, for an AppSpec in a bucket. CloudFormation gives CodeDeploy the AppSpec itself.
-    allow([functionArn, `${functionArn}:${liveAlias}`], 'lambda:GetAlias', 'lambda:UpdateAlias', 'lambda:GetProvisionedConcurrencyConfig');
+    // AWSCodeDeployRoleForLambdaLimited also has s3:GetObject, for an AppSpec in a bucket. CloudFormation
+    // gives CodeDeploy the AppSpec itself.
+    allow(
+      [functionArn, `${functionArn}:${liveAlias}`],
+      'lambda:GetAlias',
+      'lambda:UpdateAlias',
+      'lambda:GetProvisionedConcurrencyConfig',
+    );
     allow(['*'], 'cloudwatch:DescribeAlarms');
-    acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', 'CodeDeploy asks for its alarms by name, and AWS’s own policy for it says the same');
+    acknowledge(
+      role,
+      'AwsSolutions-IAM5[Resource::*]',
+      'CodeDeploy asks for its alarms by name, and AWS’s own policy for it says the same',
+    );
     return role;
   }
 }
 
-/** Dimensions of the version's metrics under the alias. Without a reference to the alias, whose update waits for the alarm that looks at them. */
+/**
+ * Dimensions of the version's metrics under the alias. Without a reference to the alias, whose update waits
+ * for the alarm that looks at them.
+ */
 export function newVersionOf({ version, lambda: { functionName } }: Alias): { [dimension: string]: string } {
-  return { FunctionName: functionName, Resource: `${functionName}:${liveAlias}`, ExecutedVersion: version.version };
+  return {
+    FunctionName: functionName,
+    Resource: `${functionName}:${liveAlias}`,
+    ExecutedVersion: version.version,
+  };
 }

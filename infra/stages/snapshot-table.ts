@@ -1,16 +1,29 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, Billing, Capacity, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  Billing,
+  Capacity,
+  ProjectionType,
+  TableEncryptionV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { CapacityConfig, CapacityRange } from '#infra/config/config.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
 
 export interface SnapshotProps {
-  /** Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand. */
+  /**
+   * Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used.
+   * Without it the table works on demand.
+   */
   readonly capacity?: CapacityConfig | undefined;
   /** This KMS key encrypts the table; without it, an AWS-owned key does. The stack's region must be known. */
   readonly encryptionKey?: IKey | undefined;
-  /** With DESTROY the table is deleted with its stack, without deletion protection. @default RemovalPolicy.RETAIN */
+  /**
+   * With DESTROY the table is deleted with its stack, without deletion protection. @default
+   * RemovalPolicy.RETAIN
+   */
   readonly removalPolicy?: RemovalPolicy | undefined;
 }
 
@@ -22,7 +35,11 @@ export class Snapshot extends Construct {
   readonly table: TableV2;
   readonly encryptionKey: IKey | undefined;
 
-  constructor(scope: Construct, id: string, { capacity, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: SnapshotProps = {}) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { capacity, encryptionKey, removalPolicy = RemovalPolicy.RETAIN }: SnapshotProps = {},
+  ) {
     super(scope, id);
     this.encryptionKey = encryptionKey;
     const provisioned = capacity && scaledCapacity(capacity);
@@ -41,7 +58,8 @@ export class Snapshot extends Construct {
           partitionKey: { name: dirtyIndex.partition, type: AttributeType.STRING },
           sortKey: { name: dirtyIndex.sort, type: AttributeType.NUMBER },
           projectionType: ProjectionType.KEYS_ONLY,
-          // A wake-up of every service writes as many units to the index as to the table, and a full index refuses the table's writes too.
+          // A wake-up of every service writes as many units to the index as to the table, and a full index
+          // refuses the table's writes too.
           ...provisioned,
         },
       ],
@@ -53,10 +71,19 @@ export class Snapshot extends Construct {
   }
 }
 
-function scaledCapacity({ reads, writes }: CapacityConfig): { readonly readCapacity: Capacity; readonly writeCapacity: Capacity } {
-  // CloudFormation switches a table between on demand and provisioned only if each range has a seed. The table provisions the seed at the switch,
-  // until auto scaling lowers it. A seed below the present load would refuse requests.
+function scaledCapacity({ reads, writes }: CapacityConfig): {
+  readonly readCapacity: Capacity;
+  readonly writeCapacity: Capacity;
+} {
+  // CloudFormation switches a table between on demand and provisioned only if each range has a seed. The
+  // table provisions the seed at the switch, until auto scaling lowers it. A seed below the present load
+  // would refuse requests.
   const within = ({ min, max }: CapacityRange): Capacity =>
-    Capacity.autoscaled({ minCapacity: min, maxCapacity: max, seedCapacity: max, targetUtilizationPercent: targetUsePercent });
+    Capacity.autoscaled({
+      minCapacity: min,
+      maxCapacity: max,
+      seedCapacity: max,
+      targetUtilizationPercent: targetUsePercent,
+    });
   return { readCapacity: within(reads), writeCapacity: within(writes) };
 }

@@ -30,14 +30,15 @@ export class Sweep extends Construct {
       description: 'wakes what is overdue, and publishes how old it is',
       hub,
       table,
-      // One vCPU, as for sync: a thousand clusters are some ten seconds of one, and switches of a whole fleet come on top.
+      // One vCPU, as for sync: a thousand clusters are some ten seconds of one, and switches of a whole fleet
+      // come on top.
       memoryMiB: functionMemoryMiB.sweep,
       timeout: Duration.seconds(55),
       clusterMetrics: hub.clusterMetrics,
       // It is called by the clock, but what it sends begins chains that are followed across functions.
       recursiveLoop: RecursiveLoop.ALLOW,
-      // The schedule's calls are asynchronous, which Lambda would try three times, and for six hours while it is out of executions: sweeps at once, of
-      // minutes that are long over.
+      // The schedule's calls are asynchronous, which Lambda would try three times, and for six hours while it
+      // is out of executions: sweeps at once, of minutes that are long over.
       asynchronous: {
         retries: 0,
         maxAge: Duration.minutes(1),
@@ -54,7 +55,10 @@ export class Sweep extends Construct {
     this.function.useKeys('table', 'queues');
     this.function.grantTable(snapshot.dirtyIndexArn, 'Query');
     // Lists of its own are applied as the relay's are: by ingest, from the events queue.
-    this.function.allow([queueOfAllClusters(this, hub.name, 'events'), queueOfAllClusters(this, hub.name, 'syncs')], 'sqs:SendMessage');
+    this.function.allow(
+      [queueOfAllClusters(this, hub.name, 'events'), queueOfAllClusters(this, hub.name, 'syncs')],
+      'sqs:SendMessage',
+    );
     acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'events', 'syncs');
     grantClusterAccess(this.function, clusters, access);
 
@@ -72,13 +76,21 @@ export class Sweep extends Construct {
       description: 'calls sweep every minute',
     });
     // One ARN exactly: the target of the L2 construct would also allow every version of the function.
-    const invoke = new PolicyStatement({ effect: Effect.ALLOW, actions: ['lambda:InvokeFunction'], resources: [functionArn] });
+    const invoke = new PolicyStatement({
+      effect: Effect.ALLOW,
+      actions: ['lambda:InvokeFunction'],
+      resources: [functionArn],
+    });
     role.addToPolicy(invoke);
     const schedule = new CfnSchedule(this, 'EveryMinute', {
       scheduleExpression: 'rate(1 minute)',
       flexibleTimeWindow: { mode: 'OFF' },
       // A call that Lambda did not accept is not retried, because the next minute's call does the same.
-      target: { arn: functionArn, roleArn: role.roleArn, retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 } },
+      target: {
+        arn: functionArn,
+        roleArn: role.roleArn,
+        retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 },
+      },
     });
     schedule.node.addDependency(role);
   }

@@ -21,7 +21,11 @@ export class Sync extends Construct {
   readonly function: HubFunction;
   readonly live: Alias;
 
-  constructor(scope: Construct, id: string, { hub, table, deadLetters, clusters, access, network }: SyncProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { hub, table, deadLetters, clusters, access, network }: SyncProps,
+  ) {
     super(scope, id);
     this.function = new HubFunction(this, 'Sync', {
       code: 'sync',
@@ -32,18 +36,36 @@ export class Sync extends Construct {
       memoryMiB: functionMemoryMiB.sync,
       timeout: syncTimeout,
       clusterMetrics: hub.clusterMetrics,
-      // Retries and waits go through its own queue, more often than the sixteen hops after which Lambda stops a loop.
+      // Retries and waits go through its own queue, more often than the sixteen hops after which Lambda stops
+      // a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
       network,
     });
     this.live = this.function.makeLive();
     const syncs = queueOfAllClusters(this, hub.name, 'syncs');
     // Deletes: the records of outputs whose service is gone.
-    this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    this.function.grantTable(
+      table.tableArn,
+      'GetItem',
+      'BatchGetItem',
+      'Query',
+      'PutItem',
+      'UpdateItem',
+      'DeleteItem',
+    );
     this.function.denyIdentity(table.tableArn);
     this.function.useKeys('table', 'queues');
-    this.function.allow([syncs], 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility');
-    this.function.allow([syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn], 'sqs:SendMessage');
+    this.function.allow(
+      [syncs],
+      'sqs:ReceiveMessage',
+      'sqs:DeleteMessage',
+      'sqs:GetQueueAttributes',
+      'sqs:ChangeMessageVisibility',
+    );
+    this.function.allow(
+      [syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn],
+      'sqs:SendMessage',
+    );
     acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'syncs');
     grantClusterAccess(this.function, clusters, access);
   }

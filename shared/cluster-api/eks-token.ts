@@ -8,10 +8,16 @@ export interface AwsCredentials {
 }
 
 /**
- * A bearer token for an EKS cluster: a presigned GET of STS's GetCallerIdentity with the cluster's name signed in a header. The server
- * takes it for 15 minutes from `at`, and only with exactly these query parameters (aws-iam-authenticator's token.go).
+ * A bearer token for an EKS cluster: a presigned GET of STS's GetCallerIdentity with the cluster's name
+ * signed in a header. The server takes it for 15 minutes from `at`, and only with exactly these query
+ * parameters (aws-iam-authenticator's token.go).
  */
-export async function eksToken(clusterName: string, region: string, credentials: AwsCredentials, at: Date): Promise<string> {
+export async function eksToken(
+  clusterName: string,
+  region: string,
+  credentials: AwsCredentials,
+  at: Date,
+): Promise<string> {
   const hostname = `sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   const signer = new SignatureV4({ service: 'sts', region, credentials, sha256: Sha256 });
   const { query } = await signer.presign(

@@ -16,7 +16,10 @@ export class ClusterApiError extends Error implements ApiFailure {
   readonly causes: readonly string[];
   /** `details.causes[].field` of the Status body. */
   readonly fields: readonly string[];
-  /** From the Retry-After header or the Status body, in seconds; bounded, as some proxy's wrong one must not silence us. */
+  /**
+   * From the Retry-After header or the Status body, in seconds; bounded, as some proxy's wrong one must not
+   * silence us.
+   */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, failure: FailureOptions) {
@@ -25,16 +28,25 @@ export class ClusterApiError extends Error implements ApiFailure {
     this.reason = failure.reason;
     this.causes = failure.causes ?? [];
     this.fields = failure.fields ?? [];
-    this.retryAfterSeconds = failure.retryAfterSeconds && Math.min(failure.retryAfterSeconds, maxRetryAfterSeconds);
+    this.retryAfterSeconds =
+      failure.retryAfterSeconds && Math.min(failure.retryAfterSeconds, maxRetryAfterSeconds);
   }
 }
 
 export const isNotFound = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 404;
-/** A PUT or DELETE whose precondition does not hold; AlreadyExists has the same status but another reason (API-3). */
-export const isConflict = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason !== 'AlreadyExists';
-export const isAlreadyExists = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 409 && e.reason === 'AlreadyExists';
-export const hasCause = (e: unknown, cause: string): boolean => e instanceof ClusterApiError && e.causes.includes(cause);
-/** A create refused because its namespace is going away: the address type is done, without an error (ES-61). */
+/**
+ * A PUT or DELETE whose precondition does not hold; AlreadyExists has the same status but another reason
+ * (API-3).
+ */
+export const isConflict = (e: unknown): boolean =>
+  e instanceof ClusterApiError && e.status === 409 && e.reason !== 'AlreadyExists';
+export const isAlreadyExists = (e: unknown): boolean =>
+  e instanceof ClusterApiError && e.status === 409 && e.reason === 'AlreadyExists';
+export const hasCause = (e: unknown, cause: string): boolean =>
+  e instanceof ClusterApiError && e.causes.includes(cause);
+/**
+ * A create refused because its namespace is going away: the address type is done, without an error (ES-61).
+ */
 export const isNamespaceTerminating = (e: unknown): boolean => hasCause(e, 'NamespaceTerminating');
 
 /** The server's validation refuses the object for this field, or for what is in it. */
@@ -48,14 +60,24 @@ export const timedOut = 'TimedOut';
 export const tooLarge = 'TooLarge';
 export const isTooLarge = (e: unknown): boolean => e instanceof ClusterApiError && e.reason === tooLarge;
 
-/** The reason of a call that was never made: AWS gave us no credentials just now. The cluster's API was not asked and is not at fault. */
+/**
+ * The reason of a call that was never made: AWS gave us no credentials just now. The cluster's API was not
+ * asked and is not at fault.
+ */
 export const noCredentials = 'NoCredentials';
-export const isWithoutCredentials = (e: unknown): boolean => e instanceof ClusterApiError && e.reason === noCredentials;
+export const isWithoutCredentials = (e: unknown): boolean =>
+  e instanceof ClusterApiError && e.reason === noCredentials;
 
-/** Failed calls by their fault. `treatmentOf` in functions/sync/admission/failure-outcome.ts has the consequences. */
+/**
+ * Failed calls by their fault. `treatmentOf` in functions/sync/admission/failure-outcome.ts has the
+ * consequences.
+ */
 export type Failure =
   | 'no-credentials'
-  /** The connection could not be made, or broke, or the answer did not come from an API server. One may fail alone in a cluster that is well. */
+  /**
+   * The connection could not be made, or broke, or the answer did not come from an API server. One may fail
+   * alone in a cluster that is well.
+   */
   | 'connection'
   /** A 5xx, or a call without an answer in time: by our clock, or by the API server's (408). */
   | 'server'
@@ -80,5 +102,9 @@ export function failureOf(error: ClusterApiError): Failure {
   return status === 404 || status === 409 ? 'changed' : 'object';
 }
 
-/** Returns true for a refusal by rights, admission or validation. Other objects of the cluster may still be writable. */
-export const isRefusal = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && ['forbidden', 'invalid'].includes(failureOf(e));
+/**
+ * Returns true for a refusal by rights, admission or validation. Other objects of the cluster may still be
+ * writable.
+ */
+export const isRefusal = (e: unknown): e is ClusterApiError =>
+  e instanceof ClusterApiError && ['forbidden', 'invalid'].includes(failureOf(e));

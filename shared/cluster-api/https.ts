@@ -7,7 +7,12 @@ import { mcsVersions } from './mcs-versions.ts';
 import type { ApiKind, ApiList, ApiObject, ClusterApi, ListQuery } from './port.ts';
 import { collectionPath, labelSelectorOf, objectPath, resources } from './resources.ts';
 import { statusError } from './status.ts';
-import { type HttpTransport, httpTransport, type RequestOptions, type TransportOptions } from './transport.ts';
+import {
+  type HttpTransport,
+  httpTransport,
+  type RequestOptions,
+  type TransportOptions,
+} from './transport.ts';
 
 export interface ClusterApiOptions extends TransportOptions {
   readonly fieldManager: string;
@@ -19,14 +24,20 @@ export interface ClusterApiOptions extends TransportOptions {
 
 export interface HttpsClusterApi extends ClusterApi {
   readonly transport: HttpTransport;
-  /** The same API over the same connections, with a time-out that `timeoutMs` returns as each call begins; the call rejects with an error that `timeoutMs` throws. */
+  /**
+   * The same API over the same connections, with a time-out that `timeoutMs` returns as each call begins; the
+   * call rejects with an error that `timeoutMs` throws.
+   */
   within(timeoutMs: () => number): ClusterApi;
   /** Closes the idle connections, and each other one after its request. */
   close(): void;
 }
 
 /** A cluster's API by its own REST protocol. */
-export function httpsClusterApi(connection: Connection | (() => Promise<Connection>), options: ClusterApiOptions): HttpsClusterApi {
+export function httpsClusterApi(
+  connection: Connection | (() => Promise<Connection>),
+  options: ClusterApiOptions,
+): HttpsClusterApi {
   const transport = httpTransport(connection, options);
   const versioned = mcsVersions(transport);
   const request: HttpTransport['request'] = async (...call) => {
@@ -40,7 +51,11 @@ export function httpsClusterApi(connection: Connection | (() => Promise<Connecti
   return {
     ...apiOver({ request }, options),
     transport,
-    within: (timeoutMs) => apiOver({ request: async (method, path, call) => request(method, path, { ...call, timeoutMs: timeoutMs() }) }, options),
+    within: (timeoutMs) =>
+      apiOver(
+        { request: async (method, path, call) => request(method, path, { ...call, timeoutMs: timeoutMs() }) },
+        options,
+      ),
     close: () => transport.close(),
   };
 }
@@ -53,10 +68,12 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
     if (answer.status >= 300) throw statusError(answer);
     return answer.body;
   }
-  const call = async <T>(method: string, path: string, request?: RequestOptions): Promise<T> => parseObject<T>(await answerTo(method, path, request));
+  const call = async <T>(method: string, path: string, request?: RequestOptions): Promise<T> =>
+    parseObject<T>(await answerTo(method, path, request));
 
   const api: ClusterApi = {
-    get: (kind, namespace, name) => orUndefined(call('GET', objectPath(kind, namespace, name), { idempotent: true })),
+    get: (kind, namespace, name) =>
+      orUndefined(call('GET', objectPath(kind, namespace, name), { idempotent: true })),
 
     async list(kind, namespace, wanted = {}) {
       for (let attempt = 1; ; attempt++) {
@@ -69,21 +86,37 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
       }
     },
 
-    create: (kind, object) => call('POST', collectionPath(kind, object.metadata.namespace ?? ''), { query, body: bodyOf(kind, object) }),
+    create: (kind, object) =>
+      call('POST', collectionPath(kind, object.metadata.namespace ?? ''), {
+        query,
+        body: bodyOf(kind, object),
+      }),
 
     async dryRunCreate(kind, object) {
       const path = collectionPath(kind, object.metadata.namespace ?? '');
-      await call('POST', path, { query: { ...query, dryRun: 'All' }, body: bodyOf(kind, object), idempotent: true });
+      await call('POST', path, {
+        query: { ...query, dryRun: 'All' },
+        body: bodyOf(kind, object),
+        idempotent: true,
+      });
     },
 
     replace(kind, object) {
       const { namespace = '', name, resourceVersion } = object.metadata;
       // A repeated PUT with a resourceVersion can only fail with a conflict.
-      return call('PUT', objectPath(kind, namespace, name), { query, body: bodyOf(kind, object), idempotent: Boolean(resourceVersion) });
+      return call('PUT', objectPath(kind, namespace, name), {
+        query,
+        body: bodyOf(kind, object),
+        idempotent: Boolean(resourceVersion),
+      });
     },
 
     patch: (kind, namespace, name, patch) =>
-      call('PATCH', objectPath(kind, namespace, name), { query, body: JSON.stringify(patch), contentType: 'application/merge-patch+json' }),
+      call('PATCH', objectPath(kind, namespace, name), {
+        query,
+        body: JSON.stringify(patch),
+        contentType: 'application/merge-patch+json',
+      }),
 
     patchStatus: (kind, namespace, name, status) =>
       call('PATCH', `${objectPath(kind, namespace, name)}/status`, {
@@ -93,23 +126,42 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
       }),
 
     async delete(kind, namespace, name, preconditions) {
-      const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...(preconditions && { preconditions }) });
-      const deleting = answerTo('DELETE', objectPath(kind, namespace, name), { body, idempotent: preconditions !== undefined });
+      const body = JSON.stringify({
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        ...(preconditions && { preconditions }),
+      });
+      const deleting = answerTo('DELETE', objectPath(kind, namespace, name), {
+        body,
+        idempotent: preconditions !== undefined,
+      });
       return (await orUndefined(deleting.then(parseAnswer))) !== undefined;
     },
 
     async identity() {
-      // A probe that waits in line behind calls of one service that hang would open the circuit of a cluster that is well.
-      const { metadata } = await call<{ metadata: { uid?: unknown } }>('GET', '/api/v1/namespaces/kube-system', { idempotent: true, urgent: true });
-      if (typeof metadata.uid !== 'string' || metadata.uid === '') throw new ClusterApiError('the kube-system namespace has no uid', { status: 0 });
+      // A probe that waits in line behind calls of one service that hang would open the circuit of a cluster
+      // that is well.
+      const { metadata } = await call<{ metadata: { uid?: unknown } }>(
+        'GET',
+        '/api/v1/namespaces/kube-system',
+        { idempotent: true, urgent: true },
+      );
+      if (typeof metadata.uid !== 'string' || metadata.uid === '')
+        throw new ClusterApiError('the kube-system namespace has no uid', { status: 0 });
       return metadata.uid;
     },
 
     async allows(resourceAttributes) {
       const apiVersion = 'authorization.k8s.io/v1';
-      const body = JSON.stringify({ apiVersion, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } });
+      const body = JSON.stringify({
+        apiVersion,
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes },
+      });
       const path = `/apis/${apiVersion}/selfsubjectaccessreviews`;
-      const review = parseAnswer(await answerTo('POST', path, { body, idempotent: true })) as { status?: { allowed?: boolean } | null };
+      const review = parseAnswer(await answerTo('POST', path, { body, idempotent: true })) as {
+        status?: { allowed?: boolean } | null;
+      };
       return review.status?.allowed === true;
     },
   };
@@ -136,15 +188,20 @@ async function listAll<K extends ApiKind, T>(
   for await (const page of pages) {
     resourceVersion = page.resourceVersion;
     bytes += page.bytes;
-    if (bytes > maxListBytes) throw new ClusterApiError(`a list of ${kind} has more than ${maxListBytes} bytes`, { reason: tooLarge });
-    for (const item of page.items) items.push(keep({ ...item, apiVersion: resources[kind].apiVersion, kind }));
+    if (bytes > maxListBytes)
+      throw new ClusterApiError(`a list of ${kind} has more than ${maxListBytes} bytes`, {
+        reason: tooLarge,
+      });
+    for (const item of page.items)
+      items.push(keep({ ...item, apiVersion: resources[kind].apiVersion, kind }));
     if (atMost !== undefined) break;
   }
   return { resourceVersion, items };
 }
 
 /** With its kind: objects out of a list come without. */
-const bodyOf = (kind: ApiKind, object: object): string => JSON.stringify({ ...object, apiVersion: resources[kind].apiVersion, kind });
+const bodyOf = (kind: ApiKind, object: object): string =>
+  JSON.stringify({ ...object, apiVersion: resources[kind].apiVersion, kind });
 
 async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
   try {

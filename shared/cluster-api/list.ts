@@ -1,4 +1,6 @@
-/** A consistent list from the API server, page by page, with pages small enough for the memory of the reader. */
+/**
+ * A consistent list from the API server, page by page, with pages small enough for the memory of the reader.
+ */
 import { parsePage } from './api-answer.ts';
 import { ClusterApiError, isTooLarge } from './errors.ts';
 import { statusError } from './status.ts';
@@ -18,11 +20,21 @@ export interface ListOptions extends Pick<RequestOptions, 'query' | 'signal' | '
   readonly pageSize?: number;
 }
 
-/** A larger page is requested again with a quarter of the objects: memory holds it several times over. 500 usual pods have at most half as many bytes. */
+/**
+ * A larger page is requested again with a quarter of the objects: memory holds it several times over. 500
+ * usual pods have at most half as many bytes.
+ */
 const maxPageBytes = 32 << 20;
 
-/** A consistent list, page by page. A 410 for a continue token that took too long comes out as an error: what was yielded so far must be dropped. */
-export async function* listPages<T>(transport: Pick<HttpTransport, 'request'>, path: string, options: ListOptions = {}): AsyncGenerator<Page<T>> {
+/**
+ * A consistent list, page by page. A 410 for a continue token that took too long comes out as an error: what
+ * was yielded so far must be dropped.
+ */
+export async function* listPages<T>(
+  transport: Pick<HttpTransport, 'request'>,
+  path: string,
+  options: ListOptions = {},
+): AsyncGenerator<Page<T>> {
   const { query, pageSize = 500, ...call } = options;
   let limit = pageSize;
   let token: string | undefined;

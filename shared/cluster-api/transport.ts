@@ -1,4 +1,7 @@
-/** HTTPS requests to one API server, with kept connections, a token, timeouts and maximum sizes. This module knows no kinds. */
+/**
+ * HTTPS requests to one API server, with kept connections, a token, timeouts and maximum sizes. This module
+ * knows no kinds.
+ */
 import http from 'node:http';
 import https from 'node:https';
 import { type AgentOptions, agentWithoutLine, guard, newAgent, retire, sameServer } from './agent.ts';
@@ -25,7 +28,10 @@ export interface RequestOptions {
   readonly maxBytes?: number;
   /** The request may be repeated: it is sent once more if a kept connection was dead. */
   readonly idempotent?: boolean;
-  /** The request does not wait in line for one of `maxSockets` connections: if all are in use, it gets one of its own. */
+  /**
+   * The request does not wait in line for one of `maxSockets` connections: if all are in use, it gets one of
+   * its own.
+   */
   readonly urgent?: boolean;
 }
 
@@ -38,14 +44,18 @@ export interface HttpResponse {
 export interface HttpStream {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** The reader pulls: unread data stays with the server. Rejects with a ClusterApiError of status 0 when the connection breaks or is destroyed. */
+  /**
+   * The reader pulls: unread data stays with the server. Rejects with a ClusterApiError of status 0 when the
+   * connection breaks or is destroyed.
+   */
   readonly chunks: AsyncIterable<Buffer>;
   destroy(): void;
 }
 
 /**
- * Requests to one cluster's API over kept connections. A response of any status is a result; a failed connection, a timeout or
- * an aborted signal rejects with a ClusterApiError of status 0. `path` begins with "/" and is already escaped.
+ * Requests to one cluster's API over kept connections. A response of any status is a result; a failed
+ * connection, a timeout or an aborted signal rejects with a ClusterApiError of status 0. `path` begins with
+ * "/" and is already escaped.
  */
 export interface HttpTransport {
   request(method: string, path: string, options?: RequestOptions): Promise<HttpResponse>;
@@ -55,8 +65,14 @@ export interface HttpTransport {
   close(): void;
 }
 
-/** If `connection` is a function, the transport calls it before each request, and opens new sockets if more than the token has changed. */
-export function httpTransport(connection: Connection | (() => Promise<Connection>), options: TransportOptions = {}): HttpTransport {
+/**
+ * If `connection` is a function, the transport calls it before each request, and opens new sockets if more
+ * than the token has changed.
+ */
+export function httpTransport(
+  connection: Connection | (() => Promise<Connection>),
+  options: TransportOptions = {},
+): HttpTransport {
   let current: { readonly connection: Connection; readonly agent: http.Agent } | undefined;
 
   async function connect(): Promise<{ readonly connection: Connection; readonly agent: http.Agent }> {
@@ -78,19 +94,29 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
     const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
     for (let refresh = false, reconnected = false; ; asked = performance.now()) {
       const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
-      // The rest of the time is too short for an answer, and a timeout would open the circuit of a healthy server.
-      if (performance.now() - asked > limitMs / 2) throw new ClusterApiError('the credentials came too late', { reason: noCredentials });
+      // The rest of the time is too short for an answer, and a timeout would open the circuit of a healthy
+      // server.
+      if (performance.now() - asked > limitMs / 2)
+        throw new ClusterApiError('the credentials came too late', { reason: noCredentials });
       // The connection has the certificate, which may be renewed together with the token.
       if (refresh) ({ connection: to, agent } = await connect());
       try {
         const by = call.urgent ? agentWithoutLine(agent, to, options) : agent;
-        const exchange = await send(by, method, url, headersOf(call, token, options.userAgent), call, Math.max(1, until - performance.now()));
+        const exchange = await send(
+          by,
+          method,
+          url,
+          headersOf(call, token, options.userAgent),
+          call,
+          Math.max(1, until - performance.now()),
+        );
         if (exchange.response.statusCode !== 401 || refresh || !options.token) return exchange;
         refresh = true;
         exchange.destroy();
       } catch (e) {
         if (!(e instanceof SendFailure)) throw e;
-        if (reconnected || !e.deadSocket || !call.idempotent || call.signal?.aborted) throw failed(method, url, e.cause);
+        if (reconnected || !e.deadSocket || !call.idempotent || call.signal?.aborted)
+          throw failed(method, url, e.cause);
         reconnected = true;
       }
     }
@@ -106,14 +132,21 @@ export function httpTransport(connection: Connection | (() => Promise<Connection
         for await (const part of response) {
           parts.push(part);
           length += part.length;
-          if (length > maxBytes) throw Object.assign(new Error(`the answer has more than ${maxBytes} bytes`), { code: 'EMSGSIZE' });
+          if (length > maxBytes)
+            throw Object.assign(new Error(`the answer has more than ${maxBytes} bytes`), {
+              code: 'EMSGSIZE',
+            });
         }
       } catch (e) {
         throw failed(method, url, finish.reason() ?? e);
       } finally {
         finish();
       }
-      return { status: response.statusCode ?? 0, headers: response.headers, body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
+      return {
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts),
+      };
     },
 
     async stream(method, path, call = {}) {
@@ -185,7 +218,10 @@ function send(
     };
     const onAbort = (): void => breakOff(abortedError());
     const timer = setTimeout(
-      () => breakOff(Object.assign(new Error(`timed out after ${Math.round(timeoutMs)} ms`), { code: 'ETIMEDOUT' })),
+      () =>
+        breakOff(
+          Object.assign(new Error(`timed out after ${Math.round(timeoutMs)} ms`), { code: 'ETIMEDOUT' }),
+        ),
       timeoutMs,
     );
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -199,7 +235,12 @@ function send(
     request.once('socket', guard);
     request.on('error', (e: NodeJS.ErrnoException) => {
       finish();
-      reject(new SendFailure(reason ?? e, reason === undefined && request.reusedSocket && (e.code === 'ECONNRESET' || e.code === 'EPIPE')));
+      reject(
+        new SendFailure(
+          reason ?? e,
+          reason === undefined && request.reusedSocket && (e.code === 'ECONNRESET' || e.code === 'EPIPE'),
+        ),
+      );
     });
     request.once('response', (response) => {
       // A response that is destroyed before it is read must not be an uncaught error.
@@ -215,29 +256,45 @@ function send(
   });
 }
 
-function headersOf(call: RequestOptions, token: string | undefined, userAgent = 'fleet-endpoints'): http.OutgoingHttpHeaders {
+function headersOf(
+  call: RequestOptions,
+  token: string | undefined,
+  userAgent = 'fleet-endpoints',
+): http.OutgoingHttpHeaders {
   return {
     accept: 'application/json',
     'user-agent': userAgent,
     ...(token && { authorization: `Bearer ${token}` }),
-    ...(call.body !== undefined && { 'content-type': call.contentType ?? 'application/json', 'content-length': Buffer.byteLength(call.body) }),
+    ...(call.body !== undefined && {
+      'content-type': call.contentType ?? 'application/json',
+      'content-length': Buffer.byteLength(call.body),
+    }),
   };
 }
 
 function queryText(query: RequestOptions['query']): string {
   const set = Object.entries(query ?? {}).filter(([, v]) => v !== undefined);
-  return set.length === 0 ? '' : `?${new URLSearchParams(set.map(([k, v]): [string, string] => [k, String(v)]))}`;
+  return set.length === 0
+    ? ''
+    : `?${new URLSearchParams(set.map(([k, v]): [string, string] => [k, String(v)]))}`;
 }
 
 const abortedError = (): Error => new Error('aborted');
 
 function noAccess(cause: unknown): never {
   if (cause instanceof ClusterApiError) throw cause;
-  throw new ClusterApiError(`no address or credentials for the cluster: ${(cause as Error).message}`, { status: 0, cause });
+  throw new ClusterApiError(`no address or credentials for the cluster: ${(cause as Error).message}`, {
+    status: 0,
+    cause,
+  });
 }
 
 function failed(method: string, url: URL, cause: unknown): ClusterApiError {
   const { message, code } = cause as NodeJS.ErrnoException;
   const reason = code === 'ETIMEDOUT' ? timedOut : code === 'EMSGSIZE' ? tooLarge : undefined;
-  return new ClusterApiError(`${method} ${url.origin}${url.pathname}: ${message || code || String(cause)}`, { status: 0, reason, cause });
+  return new ClusterApiError(`${method} ${url.origin}${url.pathname}: ${message || code || String(cause)}`, {
+    status: 0,
+    reason,
+    cause,
+  });
 }

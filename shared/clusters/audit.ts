@@ -1,4 +1,7 @@
-/** Audit records of a cluster's switches. They are kept beside the cluster's record, even after the cluster is removed. */
+/**
+ * Audit records of a cluster's switches. They are kept beside the cluster's record, even after the cluster is
+ * removed.
+ */
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { auditCounterKey, auditKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
@@ -20,10 +23,20 @@ interface Change<V> {
   readonly to: V;
 }
 
-/** The table numbers the records, because the clocks of two machines may differ by more than the time between two switches. */
-export async function recordAudit(table: Table, cluster: string, { at, who, what, mode, optIn }: AuditRecord): Promise<void> {
+/**
+ * The table numbers the records, because the clocks of two machines may differ by more than the time between
+ * two switches.
+ */
+export async function recordAudit(
+  table: Table,
+  cluster: string,
+  { at, who, what, mode, optIn }: AuditRecord,
+): Promise<void> {
   const counted = await table.update(auditCounterKey(cluster), { add: { [count]: 1 } });
-  const changed = { ...(mode && { [modeChange]: JSON.stringify(mode) }), ...(optIn && { [optInChange]: JSON.stringify(optIn) }) };
+  const changed = {
+    ...(mode && { [modeChange]: JSON.stringify(mode) }),
+    ...(optIn && { [optInChange]: JSON.stringify(optIn) }),
+  };
   await table.put({ ...auditKey(cluster, counted?.[count] as number), at, who, what, ...changed });
 }
 

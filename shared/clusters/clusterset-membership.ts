@@ -1,5 +1,12 @@
-/** The membership of a cluster in a set: the namespaces that it may export, and whether it imports (docs/clusterset.md). */
-import { type ClustersetMembership, type MemberExports, noMembership } from '#shared/contract/clusterset-settings.ts';
+/**
+ * The membership of a cluster in a set: the namespaces that it may export, and whether it imports
+ * (docs/clusterset.md).
+ */
+import {
+  type ClustersetMembership,
+  type MemberExports,
+  noMembership,
+} from '#shared/contract/clusterset-settings.ts';
 import { importerKey, importersPartition, metaKey, unescaped } from '#shared/store/keys.ts';
 import type { Item, Table, Value } from '#shared/store/table.ts';
 import { isRegistered, memberAttribute, modeAttributes } from './mode.ts';
@@ -9,14 +16,16 @@ const attribute = 'clusterset';
 export const membershipNames = [attribute, memberAttribute] as const;
 
 /**
- * Decodes the membership of a cluster's record. The attribute is absent for a cluster that neither exports nor imports. Throws if it is damaged, because
- * without a membership the hub would withdraw every export.
+ * Decodes the membership of a cluster's record. The attribute is absent for a cluster that neither exports
+ * nor imports. Throws if it is damaged, because without a membership the hub would withdraw every export.
  */
 export function decodeMembership({ [attribute]: stored }: Item): ClustersetMembership {
   if (typeof stored !== 'string') return noMembership;
   const membership = JSON.parse(stored) as Partial<ClustersetMembership> | null;
   if (membership?.exports?.namespaces === undefined || membership.imports === undefined)
-    throw new Error(`the clusterset membership of a cluster's record is ${stored.slice(0, 80)}: exports and imports are needed`);
+    throw new Error(
+      `the clusterset membership of a cluster's record is ${stored.slice(0, 80)}: exports and imports are needed`,
+    );
   return membership as ClustersetMembership;
 }
 
@@ -27,7 +36,8 @@ interface Member {
   readonly clusterset: ClustersetMembership;
 }
 
-export const exportsAnything = ({ clusterset: { exports } }: Member): boolean => exports.namespaces === 'all' || exports.namespaces.length > 0;
+export const exportsAnything = ({ clusterset: { exports } }: Member): boolean =>
+  exports.namespaces === 'all' || exports.namespaces.length > 0;
 export const importsAnything = ({ clusterset: { imports } }: Member): boolean => imports !== 'off';
 
 /** Returns true if the cluster's switches let it export Services of the namespace. */
@@ -38,24 +48,46 @@ export const mayExport = ({ clusterset: { exports } }: Member, namespace: string
 export const namespacesText = ({ namespaces }: Pick<MemberExports, 'namespaces'>): string =>
   namespaces === 'all' ? 'all' : namespaces.length === 0 ? 'none' : namespaces.join(',');
 
-/** Changes the membership and schedules a wake-up of every service. Resolves to false if the cluster is unknown or deregistered. */
-export async function saveMembership(table: Table, cluster: string, membership: ClustersetMembership): Promise<boolean> {
+/**
+ * Changes the membership and schedules a wake-up of every service. Resolves to false if the cluster is
+ * unknown or deregistered.
+ */
+export async function saveMembership(
+  table: Table,
+  cluster: string,
+  membership: ClustersetMembership,
+): Promise<boolean> {
   await noteImporter(table, cluster, membership);
-  const change = { set: { ...membershipAttributes(membership), [modeAttributes.owesWaking]: 1 }, add: { [modeAttributes.count]: 1 } };
+  const change = {
+    set: { ...membershipAttributes(membership), [modeAttributes.owesWaking]: 1 },
+    add: { [modeAttributes.count]: 1 },
+  };
   return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;
 }
 
-/** Call before the record changes. An export in between then wakes the importer in vain, while the opposite order would miss it. */
-export async function noteImporter(table: Table, cluster: string, { imports }: ClustersetMembership): Promise<void> {
+/**
+ * Call before the record changes. An export in between then wakes the importer in vain, while the opposite
+ * order would miss it.
+ */
+export async function noteImporter(
+  table: Table,
+  cluster: string,
+  { imports }: ClustersetMembership,
+): Promise<void> {
   if (imports !== 'off') await table.put({ ...importerKey(cluster) });
 }
 
-export function membershipAttributes(membership: ClustersetMembership): { readonly [attribute: string]: Value } {
+export function membershipAttributes(membership: ClustersetMembership): {
+  readonly [attribute: string]: Value;
+} {
   const isWrittenFor = membership.imports === 'active' || exportsAnything({ clusterset: membership });
   return { [attribute]: JSON.stringify(membership), [memberAttribute]: isWrittenFor ? 1 : 0 };
 }
 
-/** Returns present and former importers, in the order of their ids. Their own records have their current state. */
+/**
+ * Returns present and former importers, in the order of their ids. Their own records have their current
+ * state.
+ */
 export async function listImporters(table: Table): Promise<readonly string[]> {
   return (await table.query(importersPartition)).map((item) => unescaped(item.sk));
 }

@@ -16,5 +16,7 @@ export function exportsKnowledge(record: ClusterRecord | undefined, set: string)
   if (hasLeft(record)) return 'none';
   if (record.isRebuilding) return 'unknown';
   if (record.clusterset.set !== set || !exportsAnything(record)) return 'none';
-  return hasSynced(record) && record.lists.firstListOf.ServiceExport === record.incarnation ? 'known' : 'unknown';
+  return hasSynced(record) && record.lists.firstListOf.ServiceExport === record.incarnation
+    ? 'known'
+    : 'unknown';
 }

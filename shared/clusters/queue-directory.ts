@@ -8,14 +8,23 @@ import { clusterOfQueue, type QueueUrls, readCluster } from './record.ts';
 type SqsQueues = ClusterQueues & { readonly events: SourceQueue; readonly syncs: SourceQueue };
 
 export interface QueueDirectory {
-  /** Returns the queues of a cluster. Throws without URLs, unless `know` or `clusterOf` has read the cluster's record before. */
+  /**
+   * Returns the queues of a cluster. Throws without URLs, unless `know` or `clusterOf` has read the cluster's
+   * record before.
+   */
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => SqsQueues;
   readonly know: (cluster: string) => Promise<void>;
-  /** Returns the cluster that a queue belongs to. The queue's ARN identifies the sender of its messages. Throws if the queue is not registered. */
+  /**
+   * Returns the cluster that a queue belongs to. The queue's ARN identifies the sender of its messages.
+   * Throws if the queue is not registered.
+   */
   readonly clusterOf: (queueArn: string) => Promise<string>;
 }
 
-/** Answers are kept, because a queue never changes its cluster. The queues of a cluster that was removed and added again have the same ARNs and URLs. */
+/**
+ * Answers are kept, because a queue never changes its cluster. The queues of a cluster that was removed and
+ * added again have the same ARNs and URLs.
+ */
 export function queueDirectory(table: Table, sqs: SQSClient): QueueDirectory {
   const known = new Map<string, { readonly events: string; readonly queues: SqsQueues }>();
   const owners = new Map<string, string>();

@@ -4,11 +4,17 @@ import { type Item, numberOf, type Table } from '#shared/store/table.ts';
 import { type ClusterSwitch, isRegistered, isSwitch } from './mode.ts';
 
 export interface Readiness {
-  /** The result of sweep's last check of the writer's rights in a cluster that the hub does not write to: missing rights or an error. */
+  /**
+   * The result of sweep's last check of the writer's rights in a cluster that the hub does not write to:
+   * missing rights or an error.
+   */
   readonly rights: RightsAnswer | undefined;
   /** Time of the last difference in shadow mode, ms since the epoch, or 0. */
   readonly differenceAtMs: number;
-  /** Time when all checks last passed, except that the cluster's own controllers still ran. Ms since the epoch, or 0. */
+  /**
+   * Time when all checks last passed, except that the cluster's own controllers still ran. Ms since the
+   * epoch, or 0.
+   */
   readonly readyAtMs: number;
   /** End of the credentials in the cluster's secret, ms since the epoch, or 0 if they show no end. */
   readonly credentialsEndMs: number;
@@ -24,7 +30,12 @@ export interface RightsAnswer {
   readonly error?: string;
 }
 
-const attributes = { rights: 'rights', differenceAtMs: 'differenceAt', readyAtMs: 'readyAt', credentialsEndMs: 'credentialsEnd' } as const;
+const attributes = {
+  rights: 'rights',
+  differenceAtMs: 'differenceAt',
+  readyAtMs: 'readyAt',
+  credentialsEndMs: 'credentialsEnd',
+} as const;
 
 export function decodeReadiness(item: Item): Readiness {
   return {
@@ -43,8 +54,16 @@ function decodeRights(item: Item): RightsAnswer | undefined {
 }
 
 /** Records the answer, unless the mode has been switched since. */
-export async function recordRights(table: Table, { id, modeSwitch }: ClusterSwitch, { atMs, ...answer }: RightsAnswer): Promise<void> {
-  await table.update(metaKey(id), { set: { [attributes.rights]: JSON.stringify({ at: atMs, ...answer }) } }, isSwitch(modeSwitch));
+export async function recordRights(
+  table: Table,
+  { id, modeSwitch }: ClusterSwitch,
+  { atMs, ...answer }: RightsAnswer,
+): Promise<void> {
+  await table.update(
+    metaKey(id),
+    { set: { [attributes.rights]: JSON.stringify({ at: atMs, ...answer }) } },
+    isSwitch(modeSwitch),
+  );
 }
 
 export async function recordDifference(table: Table, cluster: string, nowMs: number): Promise<void> {

@@ -1,5 +1,6 @@
 /**
- * A cluster's record, composed of the parts of other modules. This module owns the writer's id, the version of the set of nodes and the access.
+ * A cluster's record, composed of the parts of other modules. This module owns the writer's id, the version
+ * of the set of nodes and the access.
  */
 import { allToEnd } from '#shared/concurrently.ts';
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
@@ -39,12 +40,20 @@ export interface ApiAccess {
   readonly url: string;
   readonly ca?: string;
   readonly auth:
-    | { readonly type: 'eks'; readonly clusterName: string; readonly region?: string; readonly roleArn?: string }
+    | {
+        readonly type: 'eks';
+        readonly clusterName: string;
+        readonly region?: string;
+        readonly roleArn?: string;
+      }
     | { readonly type: 'web-identity'; readonly audience: string }
     | { readonly type: 'secret'; readonly secretArn: string };
 }
 
-/** A cluster's record in parts. The module of each part has its attributes, decodes them and has a function for each change. */
+/**
+ * A cluster's record in parts. The module of each part has its attributes, decodes them and has a function
+ * for each change.
+ */
 export interface ClusterRecord extends ClusterState {
   /** For the console alone. */
   readonly labels: { readonly [name: string]: string } | undefined;
@@ -59,12 +68,19 @@ export interface ClusterState extends CircuitState {
   readonly modeSwitch: ModeSwitch;
   /** The cluster is `removed` during a rebuild. */
   readonly isRebuilding: boolean;
-  /** The switch for Services that opt in by annotation, and the time of its last change, ms since the epoch. */
+  /**
+   * The switch for Services that opt in by annotation, and the time of its last change, ms since the epoch.
+   */
   readonly optIn: OptIn;
   readonly optInSince: number;
-  /** The slices of Services that opt in are being deleted, before the switch is off (`opt-in off --withdraw`). */
+  /**
+   * The slices of Services that opt in are being deleted, before the switch is off (`opt-in off --withdraw`).
+   */
   readonly withdrawsOptIn: boolean;
-  /** The cluster may be deregistered although slices by opt-in would stay that nobody follows (`opt-in off --abandon`). */
+  /**
+   * The cluster may be deregistered although slices by opt-in would stay that nobody follows (`opt-in off
+   * --abandon`).
+   */
   readonly abandonsOptIn: boolean;
   readonly clusterset: ClustersetMembership;
   /** State as a source of other clusters' imports. Undefined if the cluster is fresh or does not export. */
@@ -81,15 +97,17 @@ export interface ClusterState extends CircuitState {
   readonly readiness: Readiness;
   /** A second controller keeps writing our objects, so no run writes until an operator switches the mode. */
   readonly writerConflict: boolean;
-  /** Id that distinguishes this hub's writes from another hub's. Undefined until the first run that may write. */
+  /**
+   * Id that distinguishes this hub's writes from another hub's. Undefined until the first run that may write.
+   */
   readonly writer: string | undefined;
   /** Start of the history, ms since the epoch. Records older than `settings.historyDays` have expired. */
   readonly historySinceMs: number;
   /** Version of the set of nodes. */
   readonly nodesVersion: number;
   /**
-   * The scope of a warm worker's caches. Caches depend on numbers in the table. These may begin again with another incarnation, or with a new record after the
-   * loss of the table or a new registration.
+   * The scope of a warm worker's caches. Caches depend on numbers in the table. These may begin again with
+   * another incarnation, or with a new record after the loss of the table or a new registration.
    */
   readonly cacheEpoch: string;
 }
@@ -113,7 +131,10 @@ export async function readClusterState(table: Table, cluster: string): Promise<C
   return state;
 }
 
-/** `access` is register's record, the only source of addresses and credentials: ingest, sync and sweep may write `item`, so its values are not trusted. */
+/**
+ * `access` is register's record, the only source of addresses and credentials: ingest, sync and sweep may
+ * write `item`, so its values are not trusted.
+ */
 export function decodeCluster(id: string, item: Item, access?: Item): ClusterRecord {
   const text = <T>(of: Item | undefined, attribute: string): T | undefined =>
     typeof of?.[attribute] === 'string' ? (JSON.parse(of[attribute]) as T) : undefined;
@@ -151,13 +172,23 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
   };
 }
 
-/** Sets the id of the hub's writes to the cluster, unless the record has one. A restored table keeps it. Resolves to the valid id. */
+/**
+ * Sets the id of the hub's writes to the cluster, unless the record has one. A restored table keeps it.
+ * Resolves to the valid id.
+ */
 export async function nameWriter(table: Table, cluster: string, id: string): Promise<string | undefined> {
-  const named = await table.update(metaKey(cluster), { set: { [writer]: id } }, { all: [isRegistered, { absent: writer }] });
+  const named = await table.update(
+    metaKey(cluster),
+    { set: { [writer]: id } },
+    { all: [isRegistered, { absent: writer }] },
+  );
   return named ? id : ((await table.get(metaKey(cluster)))?.[writer] as string | undefined);
 }
 
-/** Raises the version of the set of nodes. Call after each write of a Node. Workers cache the nodes by this version. */
+/**
+ * Raises the version of the set of nodes. Call after each write of a Node. Workers cache the nodes by this
+ * version.
+ */
 export async function raiseNodesVersion(table: Table, cluster: string): Promise<void> {
   await table.update(metaKey(cluster), { add: { [nodesVersion]: 1 } }, { present: 'inc' });
 }

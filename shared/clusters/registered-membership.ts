@@ -1,11 +1,18 @@
 /**
- * The effect of a registration on the membership of a cluster in a set. Register writes the values of clusters.yaml. An operator can also switch imports and
- * the namespaces of exports. Such a switch stays until its value in clusters.yaml differs from the registration before.
+ * The effect of a registration on the membership of a cluster in a set. Register writes the values of
+ * clusters.yaml. An operator can also switch imports and the namespaces of exports. Such a switch stays until
+ * its value in clusters.yaml differs from the registration before.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import type { Item, Value } from '#shared/store/table.ts';
-import { decodeMembership, exportsAnything, importsAnything, membershipAttributes, membershipNames } from './clusterset-membership.ts';
+import {
+  decodeMembership,
+  exportsAnything,
+  importsAnything,
+  membershipAttributes,
+  membershipNames,
+} from './clusterset-membership.ts';
 import { decodeMode, isDeregistered } from './mode.ts';
 
 /** The membership of the last registration, as text. */
@@ -18,26 +25,44 @@ export interface RegisteredMembership {
 }
 
 /** `given` is undefined for a cluster that neither exports nor imports. */
-export function registeredMembership(known: Item | undefined, given: ClustersetMembership | undefined): RegisteredMembership {
+export function registeredMembership(
+  known: Item | undefined,
+  given: ClustersetMembership | undefined,
+): RegisteredMembership {
   // A deregistered cluster that is registered again counts as new.
   const before = known && !isDeregistered({ mode: decodeMode(known) }) ? known : undefined;
   const current = before ? decodeMembership(before) : noMembership;
   const formerText = before?.[registered];
-  const former = typeof formerText === 'string' && formerText !== '' ? (JSON.parse(formerText) as ClustersetMembership) : undefined;
+  const former =
+    typeof formerText === 'string' && formerText !== ''
+      ? (JSON.parse(formerText) as ClustersetMembership)
+      : undefined;
   if (!given && !former) return { attributes: {}, membership: current, isChanged: false };
   const next = given ?? { ...noMembership, set: current.set };
   const membership = former ? merged(current, former, next) : next;
   const isChanged = !isDeepStrictEqual(membership, current);
-  if (membership.set !== current.set && (exportsAnything({ clusterset: current }) || importsAnything({ clusterset: current })))
+  if (
+    membership.set !== current.set &&
+    (exportsAnything({ clusterset: current }) || importsAnything({ clusterset: current }))
+  )
     throw new RangeError(
       `it is in the clusterset ${current.set} and can't go to ${membership.set} while it exports or imports: what it has imported bears the name of its set. Take its imports and exports out first (docs/clusterset.md)`,
     );
-  const attributes = { [registered]: given ? JSON.stringify(given) : '', ...(isChanged && membershipAttributes(membership)) };
+  const attributes = {
+    [registered]: given ? JSON.stringify(given) : '',
+    ...(isChanged && membershipAttributes(membership)),
+  };
   return { attributes, membership, isChanged };
 }
 
-function merged(current: ClustersetMembership, former: ClustersetMembership, next: ClustersetMembership): ClustersetMembership {
-  const namespaces = isDeepStrictEqual(former.exports.namespaces, next.exports.namespaces) ? current.exports.namespaces : next.exports.namespaces;
+function merged(
+  current: ClustersetMembership,
+  former: ClustersetMembership,
+  next: ClustersetMembership,
+): ClustersetMembership {
+  const namespaces = isDeepStrictEqual(former.exports.namespaces, next.exports.namespaces)
+    ? current.exports.namespaces
+    : next.exports.namespaces;
   return {
     ...next,
     ...(former.imports === next.imports && switchOf(current)),
@@ -45,11 +70,21 @@ function merged(current: ClustersetMembership, former: ClustersetMembership, nex
   };
 }
 
-const switchOf = ({ imports, withdraws }: ClustersetMembership): Pick<ClustersetMembership, 'imports' | 'withdraws'> => ({
+const switchOf = ({
+  imports,
+  withdraws,
+}: ClustersetMembership): Pick<ClustersetMembership, 'imports' | 'withdraws'> => ({
   imports,
   ...(withdraws && { withdraws }),
 });
 
-/** Returns the attributes of a cluster that is registered again after a rebuild: unchanged, with manual switches. */
+/**
+ * Returns the attributes of a cluster that is registered again after a rebuild: unchanged, with manual
+ * switches.
+ */
 export const keptMembership = (former: Item): { readonly [attribute: string]: Value } =>
-  Object.fromEntries([registered, ...membershipNames].flatMap((name) => (former[name] === undefined ? [] : [[name, former[name]]])));
+  Object.fromEntries(
+    [registered, ...membershipNames].flatMap((name) =>
+      former[name] === undefined ? [] : [[name, former[name]]],
+    ),
+  );

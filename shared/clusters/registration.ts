@@ -1,5 +1,6 @@
 /**
- * Registration of a cluster with its queues and API: by register at a deploy, by `fleet-endpoints cluster register` and `rebuild`, and by a local run.
+ * Registration of a cluster with its queues and API: by register at a deploy, by `fleet-endpoints cluster
+ * register` and `rebuild`, and by a local run.
  */
 
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
@@ -28,26 +29,40 @@ export interface Registration {
   readonly api?: ApiAccess;
 }
 
-/** Time until which a run of sweep may purge the records of a deregistered cluster, ms since the epoch (removal.ts). */
+/**
+ * Time until which a run of sweep may purge the records of a deregistered cluster, ms since the epoch
+ * (removal.ts).
+ */
 export const purgingUntil = 'clearedUntil';
 
 const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The records of a former cluster with this id are being purged. The cluster can be registered again within a minute. */
+/**
+ * The records of a former cluster with this id are being purged. The cluster can be registered again within a
+ * minute.
+ */
 export class PurgeInProgress extends Error {
   override readonly name = 'PurgeInProgress';
 }
 
 /** Returns the settings that affect runs, as text. `historyDays` does not affect them. */
-const whatRunsGoBy = (settings: string): string => JSON.stringify({ ...(JSON.parse(settings) as Partial<ClusterSettings>), historyDays: undefined });
+const whatRunsGoBy = (settings: string): string =>
+  JSON.stringify({ ...(JSON.parse(settings) as Partial<ClusterSettings>), historyDays: undefined });
 
 /**
- * Registers the cluster or changes its settings. Identity, lists and versions stay. A registered cluster keeps its mode, because a deploy must not undo a
- * manual switch. A deregistered cluster counts as new and gets the given mode. Resolves to the mode of a deregistered cluster, otherwise to undefined.
+ * Registers the cluster or changes its settings. Identity, lists and versions stay. A registered cluster
+ * keeps its mode, because a deploy must not undo a manual switch. A deregistered cluster counts as new and
+ * gets the given mode. Resolves to the mode of a deregistered cluster, otherwise to undefined.
  */
-export async function registerCluster(table: Table, cluster: Registration, now: number): Promise<Mode | undefined> {
+export async function registerCluster(
+  table: Table,
+  cluster: Registration,
+  now: number,
+): Promise<Mode | undefined> {
   if (!idShape.test(cluster.id)) {
-    throw new RangeError(`cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`);
+    throw new RangeError(
+      `cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`,
+    );
   }
   const settings = JSON.stringify(cluster.settings ?? {});
   const access = {
@@ -60,14 +75,28 @@ export async function registerCluster(table: Table, cluster: Registration, now: 
   await noteImporter(table, cluster.id, membership);
   const former = before?.['settings'] as string | undefined;
   const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
-  // Every service is woken as after a switch of mode, because work that is done by the former settings may not be done by the new ones.
-  const changes = former !== undefined && (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn || joins);
+  // Every service is woken as after a switch of mode, because work that is done by the former settings may
+  // not be done by the new ones.
+  const changes =
+    former !== undefined && (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn || joins);
   const keptSince = longerKeptSince(former, settings, now);
   const known = await table.update(
     metaKey(cluster.id),
     {
-      set: { settings, ...attributes, ...(changes && { wakeAll: 1 }), ...(keptSince !== undefined && { [historySince]: keptSince }) },
-      setIfAbsent: { mode: cluster.mode, modeSince: now, ...optInOf(cluster, now), inc: 1, [madeAt]: now, ...(!changes && { epoch: 0 }) },
+      set: {
+        settings,
+        ...attributes,
+        ...(changes && { wakeAll: 1 }),
+        ...(keptSince !== undefined && { [historySince]: keptSince }),
+      },
+      setIfAbsent: {
+        mode: cluster.mode,
+        modeSince: now,
+        ...optInOf(cluster, now),
+        inc: 1,
+        [madeAt]: now,
+        ...(!changes && { epoch: 0 }),
+      },
       ...(changes && { add: { epoch: 1 } }),
     },
     { any: [{ absent: 'mode' }, isRegistered] },
@@ -78,22 +107,42 @@ export async function registerCluster(table: Table, cluster: Registration, now: 
   return left;
 }
 
-/** Returns the start of the history if the new setting keeps it for longer than the former one. Older records have expired. */
+/**
+ * Returns the start of the history if the new setting keeps it for longer than the former one. Older records
+ * have expired.
+ */
 function longerKeptSince(former: string | undefined, settings: string, nowMs: number): number | undefined {
-  const days = (text: string): number => (JSON.parse(text) as Partial<ClusterSettings>).historyDays ?? defaultSettings.historyDays;
-  return former !== undefined && days(settings) > days(former) ? nowMs - days(former) * 86_400_000 : undefined;
+  const days = (text: string): number =>
+    (JSON.parse(text) as Partial<ClusterSettings>).historyDays ?? defaultSettings.historyDays;
+  return former !== undefined && days(settings) > days(former)
+    ? nowMs - days(former) * 86_400_000
+    : undefined;
 }
 
-/** `off` is not written, so the first other value in clusters.yaml takes effect as long as no operator has switched it. */
-function optInOf({ optIn }: Pick<Registration, 'optIn'>, nowMs: number): { readonly [attribute: string]: Value } {
+/**
+ * `off` is not written, so the first other value in clusters.yaml takes effect as long as no operator has
+ * switched it.
+ */
+function optInOf(
+  { optIn }: Pick<Registration, 'optIn'>,
+  nowMs: number,
+): { readonly [attribute: string]: Value } {
   return optIn && optIn !== 'off' ? { optIn, optInSince: nowMs } : {};
 }
 
 /** Replaced queues may still contain messages, so they belong to the cluster until it is removed. */
-async function ownQueues(table: Table, { id, eventsArn, syncsArn }: Registration, access: { readonly [attribute: string]: string }): Promise<void> {
+async function ownQueues(
+  table: Table,
+  { id, eventsArn, syncsArn }: Registration,
+  access: { readonly [attribute: string]: string },
+): Promise<void> {
   const present = [eventsArn, syncsArn].filter((arn) => arn !== undefined);
   const arns = new Set([...(await ownedQueues(table, id)), ...present]);
-  await table.put({ ...accessKey(id), ...access, ...(arns.size > 0 && { queueArns: JSON.stringify([...arns]) }) });
+  await table.put({
+    ...accessKey(id),
+    ...access,
+    ...(arns.size > 0 && { queueArns: JSON.stringify([...arns]) }),
+  });
   for (const arn of present) await table.put({ ...queueKey(arn), cluster: id });
 }
 
@@ -108,11 +157,15 @@ const keptWasActive = ({ wasActive }: Item, mode: Mode): { readonly [attribute: 
 
 /** Deletes the records of a removed cluster's access and queues. Only register may delete them. */
 export async function giveUpAccess(table: Table, cluster: string): Promise<void> {
-  for (const arn of await ownedQueues(table, cluster)) await table.delete(queueKey(arn), { attribute: 'cluster', is: '=', value: cluster });
+  for (const arn of await ownedQueues(table, cluster))
+    await table.delete(queueKey(arn), { attribute: 'cluster', is: '=', value: cluster });
   await table.delete(accessKey(cluster));
 }
 
-/** Registers a cluster again. Its snapshot is outdated, so a new incarnation begins and runs wait for its first lists. */
+/**
+ * Registers a cluster again. Its snapshot is outdated, so a new incarnation begins and runs wait for its
+ * first lists.
+ */
 async function reregister(
   table: Table,
   { id, mode, ...more }: Registration,
@@ -121,12 +174,19 @@ async function reregister(
 ): Promise<Mode> {
   const former = await table.get(metaKey(id));
   const incarnation = numberOf(former, 'inc');
-  const raised = { inc: incarnation + 1, epoch: numberOf(former, 'epoch') + 1, nodes: numberOf(former, 'nodes') + 1 };
+  const raised = {
+    inc: incarnation + 1,
+    epoch: numberOf(former, 'epoch') + 1,
+    nodes: numberOf(former, 'nodes') + 1,
+  };
   const back = await table.put(
     {
       ...metaKey(id),
       ...set,
-      ...(former?.[rebuilding] !== undefined && { ...keptMembership(former), ...keptWasActive(former, mode) }),
+      ...(former?.[rebuilding] !== undefined && {
+        ...keptMembership(former),
+        ...keptWasActive(former, mode),
+      }),
       ...raised,
       incSince: nowMs,
       mode,
@@ -136,9 +196,16 @@ async function reregister(
       wakeAll: 1,
     },
     {
-      all: [{ attribute: 'inc', is: '=', value: incarnation }, { any: [isMode('draining'), isMode('removed')] }, absentOr(purgingUntil, '<=', nowMs)],
+      all: [
+        { attribute: 'inc', is: '=', value: incarnation },
+        { any: [isMode('draining'), isMode('removed')] },
+        absentOr(purgingUntil, '<=', nowMs),
+      ],
     },
   );
-  if (!back) throw new PurgeInProgress(`the records of the former cluster ${id} are being purged: it can be added again in a minute`);
+  if (!back)
+    throw new PurgeInProgress(
+      `the records of the former cluster ${id} are being purged: it can be added again in a minute`,
+    );
   return former?.['mode'] as Mode;
 }

@@ -35,7 +35,9 @@ export function decodeRelay(item: Item): RelayState {
     heartbeatAtMs: numberOf(item, attributes.heartbeatAtMs),
     queueLagSeconds: numberOf(item, attributes.queueLagSeconds),
     clockAheadSeconds: numberOf(item, attributes.clockAheadSeconds),
-    readUpTo: Object.fromEntries(allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion])) as RelayState['readUpTo'],
+    readUpTo: Object.fromEntries(
+      allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion]),
+    ) as RelayState['readUpTo'],
     kubernetesVersion: item[attributes.kubernetesVersion] as string | undefined,
     annotated: decodeAnnotated(item[attributes.annotated] as string | undefined),
   };
@@ -47,36 +49,65 @@ function decodeAnnotated(text: string | undefined): AnnotatedServices | undefine
   return { valid, invalid, ...(sliced !== undefined && stray !== undefined && { sliced, stray }) };
 }
 
-/** When ingest handled the newest heartbeat, or up to a second before that. Its relay may be gone since: `heartbeatAtMs` has its age. */
-export const handledAtMs = ({ heartbeatAtMs, queueLagSeconds }: RelayState): number => heartbeatAtMs + queueLagSeconds * 1000;
+/**
+ * When ingest handled the newest heartbeat, or up to a second before that. Its relay may be gone since:
+ * `heartbeatAtMs` has its age.
+ */
+export const handledAtMs = ({ heartbeatAtMs, queueLagSeconds }: RelayState): number =>
+  heartbeatAtMs + queueLagSeconds * 1000;
 
 const encodeAnnotated = ({ valid, invalid, sliced, stray }: AnnotatedServices): string =>
   [valid, invalid, ...(sliced !== undefined && stray !== undefined ? [sliced, stray] : [])].join(' ');
 
 /** Changes by a heartbeat. */
 export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs' | 'queueLagSeconds' | 'clockAheadSeconds'> &
-  Partial<Pick<RelayState, 'kubernetesVersion' | 'annotated'>> & { readonly readUpTo: { readonly [K in Kind]?: Version } };
+  Partial<Pick<RelayState, 'kubernetesVersion' | 'annotated'>> & {
+    readonly readUpTo: { readonly [K in Kind]?: Version };
+  };
 
-/** Records versions that sweep itself, or the first list of a session, has read. A later session of the relay that begins with older versions belongs to another history. */
-export async function recordRead(table: Table, { id, incarnation }: ClusterIncarnation, readUpTo: HeardOfRelay['readUpTo']): Promise<void> {
+/**
+ * Records versions that sweep itself, or the first list of a session, has read. A later session of the relay
+ * that begins with older versions belongs to another history.
+ */
+export async function recordRead(
+  table: Table,
+  { id, incarnation }: ClusterIncarnation,
+  readUpTo: HeardOfRelay['readUpTo'],
+): Promise<void> {
   for (const [kind, version] of Object.entries(readUpTo)) {
     const attribute = readUpToAttribute(kind as Kind);
     const isNewer = absentOr(attribute, '<', version);
-    await table.update(metaKey(id), { set: { [attribute]: version } }, { all: [isIncarnation(incarnation), isNewer] });
+    await table.update(
+      metaKey(id),
+      { set: { [attribute]: version } },
+      { all: [isIncarnation(incarnation), isNewer] },
+    );
   }
 }
 
-/** Saves the changes. Resolves to false if a newer heartbeat is recorded already, or the next incarnation has begun. */
-export async function recordHeartbeat(table: Table, { id, incarnation }: ClusterIncarnation, heard: HeardOfRelay): Promise<boolean> {
+/**
+ * Saves the changes. Resolves to false if a newer heartbeat is recorded already, or the next incarnation has
+ * begun.
+ */
+export async function recordHeartbeat(
+  table: Table,
+  { id, incarnation }: ClusterIncarnation,
+  heard: HeardOfRelay,
+): Promise<boolean> {
   const { heartbeatAtMs, queueLagSeconds, clockAheadSeconds, kubernetesVersion, annotated, readUpTo } = heard;
   const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };
   // Both are usually 0, and then absent: the record is to stay within the kilobyte of one write unit.
   if (queueLagSeconds !== 0) set[attributes.queueLagSeconds] = queueLagSeconds;
   if (clockAheadSeconds !== 0) set[attributes.clockAheadSeconds] = clockAheadSeconds;
-  const remove = [attributes.queueLagSeconds, attributes.clockAheadSeconds].filter((attribute) => !(attribute in set));
+  const remove = [attributes.queueLagSeconds, attributes.clockAheadSeconds].filter(
+    (attribute) => !(attribute in set),
+  );
   if (kubernetesVersion !== undefined) set[attributes.kubernetesVersion] = kubernetesVersion;
   if (annotated) set[attributes.annotated] = encodeAnnotated(annotated);
   for (const [kind, version] of Object.entries(readUpTo)) set[readUpToAttribute(kind as Kind)] = version;
   const isNewer = absentOr(attributes.heartbeatAtMs, '<', heartbeatAtMs);
-  return (await table.update(metaKey(id), { set, remove }, { all: [isIncarnation(incarnation), isNewer] })) !== undefined;
+  return (
+    (await table.update(metaKey(id), { set, remove }, { all: [isIncarnation(incarnation), isNewer] })) !==
+    undefined
+  );
 }

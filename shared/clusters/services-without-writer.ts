@@ -5,10 +5,13 @@ import type { RelayState } from './relay-state.ts';
 import { type WriterSwitches, writerFor } from './writer-for.ts';
 
 /**
- * Returns the number of Services with slices that no controller follows: they opt in and have no writer, or no longer opt in and still have slices of the
- * hub. Undefined before the relay has counted them. A pause stops the hub's writes on purpose, so a paused cluster has no such Service.
+ * Returns the number of Services with slices that no controller follows: they opt in and have no writer, or
+ * no longer opt in and still have slices of the hub. Undefined before the relay has counted them. A pause
+ * stops the hub's writes on purpose, so a paused cluster has no such Service.
  */
-export function servicesWithoutWriter(cluster: WriterSwitches & { readonly relay: Pick<RelayState, 'annotated'> }): number | undefined {
+export function servicesWithoutWriter(
+  cluster: WriterSwitches & { readonly relay: Pick<RelayState, 'annotated'> },
+): number | undefined {
   const { annotated } = cluster.relay;
   if (!annotated) return undefined;
   if (!hasRuns(cluster)) return 0;
@@ -17,4 +20,7 @@ export function servicesWithoutWriter(cluster: WriterSwitches & { readonly relay
 }
 
 /** Stands for each Service with a valid annotation and no selector: they have the same writer. */
-const optedIn: Service = { metadata: { name: 'opted-in', annotations: { [annotationSelector]: 'app=web' } }, spec: {} };
+const optedIn: Service = {
+  metadata: { name: 'opted-in', annotations: { [annotationSelector]: 'app=web' } },
+  spec: {},
+};

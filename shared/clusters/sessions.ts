@@ -1,23 +1,34 @@
 /**
- * Sessions of relays. Each session is bound to an incarnation of its cluster at its first message, and its versions are of that incarnation. A session whose
- * history is unclear is recorded as unverified until sweep has checked it with the cluster (functions/sweep/verify-session.ts).
+ * Sessions of relays. Each session is bound to an incarnation of its cluster at its first message, and its
+ * versions are of that incarnation. A session whose history is unclear is recorded as unverified until sweep
+ * has checked it with the cluster (functions/sweep/verify-session.ts).
  */
 import type { Kind } from '#shared/kube/types.ts';
 import { metaKey, sessionKey } from '#shared/store/keys.ts';
 import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
 
-/** A cluster as of one incarnation. Functions that take it change nothing after the next incarnation has begun. */
+/**
+ * A cluster as of one incarnation. Functions that take it change nothing after the next incarnation has
+ * begun.
+ */
 export interface ClusterIncarnation {
   readonly id: string;
   readonly incarnation: number;
 }
 
-export const isIncarnation = (incarnation: number): WriteCondition => ({ attribute: 'inc', is: '=', value: incarnation });
+export const isIncarnation = (incarnation: number): WriteCondition => ({
+  attribute: 'inc',
+  is: '=',
+  value: incarnation,
+});
 
 /** The incarnation of sessions whose relay reads another cluster. Their messages are ignored. */
 export const foreignCluster = 0;
 
-/** A session without an incarnation, because its identity or its lists do not fit the cluster's record. No run writes until it is verified. */
+/**
+ * A session without an incarnation, because its identity or its lists do not fit the cluster's record. No run
+ * writes until it is verified.
+ */
 export interface UnboundSession {
   readonly state: 'unbound';
   readonly session: string;
@@ -28,7 +39,10 @@ export interface UnboundSession {
   readonly rewoundAtMs?: number;
 }
 
-/** A session of a former incarnation that still sends heartbeats. Its relay may not have noticed the new incarnation. */
+/**
+ * A session of a former incarnation that still sends heartbeats. Its relay may not have noticed the new
+ * incarnation.
+ */
 export interface OutdatedSession {
   readonly state: 'outdated';
   readonly session: string;
@@ -39,15 +53,26 @@ export interface OutdatedSession {
 export type UnverifiedSession = UnboundSession | OutdatedSession;
 
 /**
- * Each state has an attribute of its name. An unbound session comes first, because other sessions cannot be judged until the valid history is clear.
+ * Each state has an attribute of its name. An unbound session comes first, because other sessions cannot be
+ * judged until the valid history is clear.
  */
 export function decodeUnverified(item: Item): UnverifiedSession | undefined {
-  const text = item['unbound' satisfies UnverifiedSession['state']] ?? item['outdated' satisfies UnverifiedSession['state']];
+  const text =
+    item['unbound' satisfies UnverifiedSession['state']] ??
+    item['outdated' satisfies UnverifiedSession['state']];
   return typeof text === 'string' ? (JSON.parse(text) as UnverifiedSession) : undefined;
 }
 
-export async function recordUnverified(table: Table, { id, incarnation }: ClusterIncarnation, session: UnverifiedSession): Promise<void> {
-  await table.update(metaKey(id), { set: { [session.state]: JSON.stringify(session) } }, isIncarnation(incarnation));
+export async function recordUnverified(
+  table: Table,
+  { id, incarnation }: ClusterIncarnation,
+  session: UnverifiedSession,
+): Promise<void> {
+  await table.update(
+    metaKey(id),
+    { set: { [session.state]: JSON.stringify(session) } },
+    isIncarnation(incarnation),
+  );
 }
 
 /** Resolves to false if the next incarnation has begun. */
@@ -59,7 +84,10 @@ export async function clearUnverified(
   return (await table.update(metaKey(id), { remove: [state] }, isIncarnation(incarnation))) !== undefined;
 }
 
-/** Begins the next incarnation with a session, because the cluster is another one or its history went back. Resolves to false if it has begun already. */
+/**
+ * Begins the next incarnation with a session, because the cluster is another one or its history went back.
+ * Resolves to false if it has begun already.
+ */
 export async function beginIncarnation(
   table: Table,
   { id, incarnation }: ClusterIncarnation,
@@ -82,29 +110,57 @@ export async function adoptIdentity(table: Table, cluster: string, uid: string):
 const sessionTtlSeconds = 30 * 24 * 3600;
 const expirySeconds = (nowMs: number): number => Math.floor(nowMs / 1000) + sessionTtlSeconds;
 
-/** Returns the incarnation that the session is bound to, or undefined for a new session. Each read extends the record's time to live. */
-export async function readSession(table: Table, cluster: string, session: string, nowMs: number): Promise<number | undefined> {
+/**
+ * Returns the incarnation that the session is bound to, or undefined for a new session. Each read extends the
+ * record's time to live.
+ */
+export async function readSession(
+  table: Table,
+  cluster: string,
+  session: string,
+  nowMs: number,
+): Promise<number | undefined> {
   const key = sessionKey(cluster, session);
   const item = await table.get(key);
-  const isHalfOver = ((item?.['ttl'] as number | undefined) ?? 0) < expirySeconds(nowMs) - sessionTtlSeconds / 2;
+  const isHalfOver =
+    ((item?.['ttl'] as number | undefined) ?? 0) < expirySeconds(nowMs) - sessionTtlSeconds / 2;
   if (item && isHalfOver) await table.update(key, { set: { ttl: expirySeconds(nowMs) } }, { present: 'inc' });
   return item?.['inc'] as number | undefined;
 }
 
 /** Binds the session, unless it is bound already. Resolves to the valid incarnation. */
-export async function bindSession(table: Table, { id, incarnation }: ClusterIncarnation, session: string, nowMs: number): Promise<number> {
-  const item = await table.update(sessionKey(id, session), { set: { ttl: expirySeconds(nowMs) }, setIfAbsent: { inc: incarnation } });
+export async function bindSession(
+  table: Table,
+  { id, incarnation }: ClusterIncarnation,
+  session: string,
+  nowMs: number,
+): Promise<number> {
+  const item = await table.update(sessionKey(id, session), {
+    set: { ttl: expirySeconds(nowMs) },
+    setIfAbsent: { inc: incarnation },
+  });
   return item?.['inc'] as number;
 }
 
 /** Binds a session of a former incarnation to this one, after sweep has found that it fits. */
-export async function rebindSession(table: Table, { id, incarnation }: ClusterIncarnation, session: string): Promise<void> {
+export async function rebindSession(
+  table: Table,
+  { id, incarnation }: ClusterIncarnation,
+  session: string,
+): Promise<void> {
   await table.update(sessionKey(id, session), { set: { inc: incarnation } });
 }
 
 /** Binds a session of sweep's own lists. A message cannot create one, because any sender could claim it. */
-export async function bindOwnSession(table: Table, { id, incarnation }: ClusterIncarnation, session: string, nowMs: number): Promise<void> {
-  await table.update(sessionKey(id, session), { set: { inc: incarnation, own: 1, ttl: expirySeconds(nowMs) } });
+export async function bindOwnSession(
+  table: Table,
+  { id, incarnation }: ClusterIncarnation,
+  session: string,
+  nowMs: number,
+): Promise<void> {
+  await table.update(sessionKey(id, session), {
+    set: { inc: incarnation, own: 1, ttl: expirySeconds(nowMs) },
+  });
 }
 
 export async function isOwnSession(table: Table, cluster: string, session: string): Promise<boolean> {

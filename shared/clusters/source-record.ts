@@ -1,6 +1,7 @@
 /**
- * The state of a cluster as a source of other clusters' imports (docs/clusterset.md). Sweep decides once a minute if it is still fresh. Ingest decides by
- * heartbeats if it is fresh again. An absent record means that the source is fresh and its importers are woken.
+ * The state of a cluster as a source of other clusters' imports (docs/clusterset.md). Sweep decides once a
+ * minute if it is still fresh. Ingest decides by heartbeats if it is fresh again. An absent record means that
+ * the source is fresh and its importers are woken.
  */
 import type { SourceState } from '#shared/clusterset/source-state.ts';
 import { metaKey } from '#shared/store/keys.ts';
@@ -10,9 +11,15 @@ export interface SourceRecord {
   readonly state: SourceState;
   /** Start of the state, ms since the epoch. */
   readonly sinceMs: number;
-  /** The source is silent but its API answers the hub, and sweep lists its pods each minute. The snapshot counts. */
+  /**
+   * The source is silent but its API answers the hub, and sweep lists its pods each minute. The snapshot
+   * counts.
+   */
   readonly answers?: true;
-  /** Importers with a higher id are still to be woken for the change of state. Undefined: all importers are woken. */
+  /**
+   * Importers with a higher id are still to be woken for the change of state. Undefined: all importers are
+   * woken.
+   */
   readonly wokenUpTo?: string;
   /** The text as it was read. Another version of the hub may have written further fields. */
   readonly text?: string;
@@ -20,15 +27,27 @@ export interface SourceRecord {
 
 const attribute = 'source';
 
-/** The order of fields matters, because conditions compare the text. Only the function that has read the current text may change it. */
-const encode = ({ state, sinceMs, answers, wokenUpTo }: SourceRecord): string => JSON.stringify({ state, since: sinceMs, answers, wokenUpTo });
+/**
+ * The order of fields matters, because conditions compare the text. Only the function that has read the
+ * current text may change it.
+ */
+const encode = ({ state, sinceMs, answers, wokenUpTo }: SourceRecord): string =>
+  JSON.stringify({ state, since: sinceMs, answers, wokenUpTo });
 const textOf = (source: SourceRecord): string => source.text ?? encode(source);
 
 export function decodeSource(item: Item): SourceRecord | undefined {
   const text = item[attribute];
   if (typeof text !== 'string') return undefined;
-  const { since, state, answers, wokenUpTo } = JSON.parse(text) as Omit<SourceRecord, 'sinceMs'> & { readonly since: number };
-  return { state, sinceMs: since, ...(answers && { answers }), ...(wokenUpTo !== undefined && { wokenUpTo }), text };
+  const { since, state, answers, wokenUpTo } = JSON.parse(text) as Omit<SourceRecord, 'sinceMs'> & {
+    readonly since: number;
+  };
+  return {
+    state,
+    sinceMs: since,
+    ...(answers && { answers }),
+    ...(wokenUpTo !== undefined && { wokenUpTo }),
+    text,
+  };
 }
 
 interface Member {
@@ -37,7 +56,11 @@ interface Member {
 }
 
 /** Resolves to false if the record has changed since it was read. */
-export async function saveSource(table: Table, { id, source: before }: Member, next: SourceRecord | undefined): Promise<boolean> {
+export async function saveSource(
+  table: Table,
+  { id, source: before }: Member,
+  next: SourceRecord | undefined,
+): Promise<boolean> {
   const change = next ? { set: { [attribute]: encode(next) } } : { remove: [attribute] };
   const isAsRead = before ? ({ attribute, is: '=', value: textOf(before) } as const) : { absent: attribute };
   return (await table.update(metaKey(id), change, { all: [{ present: 'inc' }, isAsRead] })) !== undefined;

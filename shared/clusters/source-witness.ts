@@ -4,10 +4,14 @@ import { hasSynced } from './first-lists.ts';
 import { hasRuns } from './mode.ts';
 import type { ClusterState } from './record.ts';
 
-/** Returns the facts of the relay. Sweep also asks the cluster's API (functions/sweep/clusterset/source-steps.ts). */
+/**
+ * Returns the facts of the relay. Sweep also asks the cluster's API
+ * (functions/sweep/clusterset/source-steps.ts).
+ */
 export const witnessOf = (member: ClusterState): Witness => ({
   isSynced: hasSynced(member),
-  // A cluster that is being rebuilt counts as paused, because its snapshot is incomplete until its first lists are applied.
+  // A cluster that is being rebuilt counts as paused, because its snapshot is incomplete until its first
+  // lists are applied.
   isPaused: !hasRuns(member),
   heartbeatAtMs: member.relay.heartbeatAtMs,
 });
@@ -19,7 +23,12 @@ export function sourceStateOf(member: ClusterState, nowMs: number): SourceState 
 }
 
 /** Returns true if sweep's record has an answer of the silent source's own API. */
-export const hasAnswered = ({ source }: Pick<ClusterState, 'source'>): boolean => source?.state === 'silent' && source.answers === true;
+export const hasAnswered = ({ source }: Pick<ClusterState, 'source'>): boolean =>
+  source?.state === 'silent' && source.answers === true;
 
-/** Do runs make imports from the pods that sweep lists of the silent source? Since sweep's last look a pause or a doubt may have begun. */
-export const isListed = (member: ClusterState): boolean => hasAnswered(member) && isLookedAt(witnessOf(member));
+/**
+ * Do runs make imports from the pods that sweep lists of the silent source? Since sweep's last look a pause
+ * or a doubt may have begun.
+ */
+export const isListed = (member: ClusterState): boolean =>
+  hasAnswered(member) && isLookedAt(witnessOf(member));

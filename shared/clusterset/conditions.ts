@@ -1,4 +1,7 @@
-/** Conditions of exports and imports. An unchanged condition keeps its time, and an unchanged status is not written. */
+/**
+ * Conditions of exports and imports. An unchanged condition keeps its time, and an unchanged status is not
+ * written.
+ */
 
 import type { Condition } from '#shared/kube/mcs-types.ts';
 import type { ExportValidity } from './export-validity.ts';
@@ -12,7 +15,10 @@ export interface ExportStanding {
   readonly failure?: ExportFailure | undefined;
   /** Problems that do not make the export invalid, for instance of annotations. */
   readonly problems?: readonly string[];
-  /** An export that is not valid any more may stay in the set (`staysInSet`). Undefined: it is not there. By default the valid ones are. */
+  /**
+   * An export that is not valid any more may stay in the set (`staysInSet`). Undefined: it is not there. By
+   * default the valid ones are.
+   */
   readonly endpoints?: ExportedEndpoints | undefined;
 }
 
@@ -50,13 +56,24 @@ export function exportConditions({
   ];
 }
 
-function readiness({ validity, failure, endpoints }: Pick<ExportStanding, 'validity' | 'failure' | 'endpoints'>): UntimedCondition {
+function readiness({
+  validity,
+  failure,
+  endpoints,
+}: Pick<ExportStanding, 'validity' | 'failure' | 'endpoints'>): UntimedCondition {
   if (!validity.valid) {
-    const stays = endpoints ? `: its import stays until the ServiceExport is deleted, ${endpointsTexts[endpoints]}` : '';
+    const stays = endpoints
+      ? `: its import stays until the ServiceExport is deleted, ${endpointsTexts[endpoints]}`
+      : '';
     return { type: 'Ready', status: 'False', reason: 'Failed', message: `the export is not valid${stays}` };
   }
   const { reason = 'Exported', message = '' } = failure ?? {};
-  return { type: 'Ready', status: reason === 'Exported' ? 'True' : 'False', reason, message: shortened(message) };
+  return {
+    type: 'Ready',
+    status: reason === 'Exported' ? 'True' : 'False',
+    reason,
+    message: shortened(message),
+  };
 }
 
 const endpointsTexts: Readonly<Record<ExportedEndpoints, string>> = {
@@ -67,7 +84,10 @@ const endpointsTexts: Readonly<Record<ExportedEndpoints, string>> = {
 };
 
 /** Undefined: nodes use the endpoints of other clusters too. */
-export function localTrafficText({ spec, winner }: Pick<MergedExports, 'spec' | 'winner'>): string | undefined {
+export function localTrafficText({
+  spec,
+  winner,
+}: Pick<MergedExports, 'spec' | 'winner'>): string | undefined {
   if (spec.internalTrafficPolicy !== 'Local') return undefined;
   return `internalTrafficPolicy is Local by the export of cluster "${winner.cluster}": a node uses only pods on itself, so no cluster reaches the pods of another one.`;
 }
@@ -81,8 +101,8 @@ export interface Existing {
 }
 
 /**
- * Returns the conditions to write, or undefined if the object has them already. Conditions of other types belong to other controllers and stay. `now` is
- * RFC 3339 with whole seconds.
+ * Returns the conditions to write, or undefined if the object has them already. Conditions of other types
+ * belong to other controllers and stay. `now` is RFC 3339 with whole seconds.
  */
 export function changedConditions(
   said: readonly UntimedCondition[],
@@ -100,8 +120,12 @@ export function changedConditions(
 }
 
 const isSame = (a: Condition, b: Condition): boolean =>
-  a.status === b.status && a.reason === b.reason && a.message === b.message && a.observedGeneration === b.observedGeneration;
+  a.status === b.status &&
+  a.reason === b.reason &&
+  a.message === b.message &&
+  a.observedGeneration === b.observedGeneration;
 
 /** The API takes 32,768 bytes. */
 const maxMessageLength = 8_000;
-const shortened = (text: string): string => (text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength)}…`);
+const shortened = (text: string): string =>
+  text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength)}…`;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 
 /**
- * The name of the Service that an import is reached by, as the API's reference controllers make it (MC-30): the same in every cluster, and found by
- * tools that do not read the annotation.
+ * The name of the Service that an import is reached by, as the API's reference controllers make it (MC-30):
+ * the same in every cluster, and found by tools that do not read the annotation.
  */
 export function derivedName(namespace: string, name: string): string {
   const digest = createHash('sha256').update(`${namespace}/${name}`).digest();

@@ -1,6 +1,7 @@
 /**
- * The part of an export's snapshot that importers read, as compact text: the Service, the selected pods that may be endpoints, and the zones of their nodes.
- * The text omits fields that no imported endpoint depends on, so their changes leave it as it is.
+ * The part of an export's snapshot that importers read, as compact text: the Service, the selected pods that
+ * may be endpoints, and the zones of their nodes. The text omits fields that no imported endpoint depends on,
+ * so their changes leave it as it is.
  */
 import { labelZone } from '#shared/kube/names.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
@@ -15,7 +16,11 @@ export interface ExportedPods {
   readonly nodes: ReadonlyMap<string, Node>;
 }
 
-type Encoded = readonly [service: string, pods: readonly (readonly [name: string, pod: string])[], zones: { readonly [node: string]: string }];
+type Encoded = readonly [
+  service: string,
+  pods: readonly (readonly [name: string, pod: string])[],
+  zones: { readonly [node: string]: string },
+];
 
 export function encodeExportedPods({ service, pods, nodes }: ExportedPods): string {
   const { namespace = '', name } = service.metadata;
@@ -25,7 +30,10 @@ export function encodeExportedPods({ service, pods, nodes }: ExportedPods): stri
     return node && zoneOf(node) ? [[node.metadata.name, zoneOf(node)]] : [];
   });
   const encoded: Encoded = [
-    encodeProjection('Service', { metadata: { namespace, name }, ...(service.spec && { spec: service.spec }) }),
+    encodeProjection('Service', {
+      metadata: { namespace, name },
+      ...(service.spec && { spec: service.spec }),
+    }),
     listed.map((pod) => [pod.metadata.name, encodeProjection('Pod', listedPart(pod))]),
     Object.fromEntries(zones),
   ];
@@ -46,6 +54,11 @@ export function decodeExportedPods(namespace: string, name: string, text: string
   return {
     service: decodeProjection('Service', namespace, name, service),
     pods: pods.map(([pod, projection]) => decodeProjection('Pod', namespace, pod, projection)),
-    nodes: new Map(Object.entries(zones).map(([node, zone]) => [node, { metadata: { name: node, labels: { [labelZone]: zone } } }])),
+    nodes: new Map(
+      Object.entries(zones).map(([node, zone]) => [
+        node,
+        { metadata: { name: node, labels: { [labelZone]: zone } } },
+      ]),
+    ),
   };
 }

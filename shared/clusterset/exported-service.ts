@@ -1,4 +1,7 @@
-/** The part of a valid export that its set stores, and every importer merges: held to what an API server stores, and to a size (MC-59). */
+/**
+ * The part of a valid export that its set stores, and every importer merges: held to what an API server
+ * stores, and to a size (MC-59).
+ */
 import { areLabels, isMap, isProtocol, isQualifiedName, isServicePort } from '#shared/kube/api-validation.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service, ServicePort } from '#shared/kube/types.ts';
@@ -20,10 +23,15 @@ export interface CheckedExport {
 export const maxExportBytes = 32 * 1024;
 
 /**
- * Returns the export without fields that an API server would reject. One such field would make the importers' API servers reject the whole import, with the
- * exports of other clusters. The export's condition names each omitted field.
+ * Returns the export without fields that an API server would reject. One such field would make the importers'
+ * API servers reject the whole import, with the exports of other clusters. The export's condition names each
+ * omitted field.
  */
-export function checkExport(cluster: string, serviceExport: ServiceExport, validity: ExportValidity): CheckedExport {
+export function checkExport(
+  cluster: string,
+  serviceExport: ServiceExport,
+  validity: ExportValidity,
+): CheckedExport {
   const { locality, problems } = askedLocality(serviceExport.metadata.annotations);
   if (!validity.valid) return { validity, exported: undefined, problems };
   const left = new LeftOut();
@@ -31,22 +39,42 @@ export function checkExport(cluster: string, serviceExport: ServiceExport, valid
     cluster,
     uid: serviceExport.metadata.uid ?? '',
     createdAt: serviceExport.metadata.creationTimestamp as string | undefined,
-    labels: left.entries('exportedLabels', serviceExport.spec?.exportedLabels, (key, value) => areLabels({ [key]: value })),
-    annotations: left.entries('exportedAnnotations', serviceExport.spec?.exportedAnnotations, (key) => isQualifiedName(key.toLowerCase())),
+    labels: left.entries('exportedLabels', serviceExport.spec?.exportedLabels, (key, value) =>
+      areLabels({ [key]: value }),
+    ),
+    annotations: left.entries('exportedAnnotations', serviceExport.spec?.exportedAnnotations, (key) =>
+      isQualifiedName(key.toLowerCase()),
+    ),
     spec: specOf(validity.service, left),
     ...(locality && { locality }),
   };
   const tooLarge = sizeError(exported);
   const keeps = withOptInSelector(validity.service, 'active');
-  if (tooLarge) return { validity: { valid: false, reason: 'TooLarge', message: tooLarge, keeps }, exported: undefined, problems };
+  if (tooLarge)
+    return {
+      validity: { valid: false, reason: 'TooLarge', message: tooLarge, keeps },
+      exported: undefined,
+      problems,
+    };
   return { validity, exported, problems: [...problems, ...left.problems] };
 }
 
 /** The fields that the merge reads, and no others: a change of any other field wakes no other export. */
 function specOf({ spec = {} }: Service, left: LeftOut): ExportedService['spec'] {
-  const { clusterIP, ports, ipFamilies, sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = spec;
+  const {
+    clusterIP,
+    ports,
+    ipFamilies,
+    sessionAffinity,
+    sessionAffinityConfig,
+    internalTrafficPolicy,
+    trafficDistribution,
+  } = spec;
   const timeoutSeconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
-  const isTimeout = Number.isInteger(timeoutSeconds) && (timeoutSeconds as number) >= 1 && (timeoutSeconds as number) <= 86_400;
+  const isTimeout =
+    Number.isInteger(timeoutSeconds) &&
+    (timeoutSeconds as number) >= 1 &&
+    (timeoutSeconds as number) <= 86_400;
   return {
     ...(clusterIP === 'None' && { clusterIP }),
     ...(ports && { ports: left.ports(ports) }),
@@ -57,7 +85,11 @@ function specOf({ spec = {} }: Service, left: LeftOut): ExportedService['spec'] 
         sessionAffinityConfig: { clientIP: { timeoutSeconds } },
       }),
     ...left.unlessOneOf('internalTrafficPolicy', internalTrafficPolicy, ['Cluster', 'Local']),
-    ...left.unlessOneOf('trafficDistribution', trafficDistribution, ['PreferClose', 'PreferSameZone', 'PreferSameNode']),
+    ...left.unlessOneOf('trafficDistribution', trafficDistribution, [
+      'PreferClose',
+      'PreferSameZone',
+      'PreferSameNode',
+    ]),
   };
 }
 
@@ -73,22 +105,37 @@ class LeftOut {
     map: { readonly [key: string]: string } = {},
     isValid: (key: string, value: string) => boolean,
   ): { readonly [key: string]: string } {
-    return Object.fromEntries(Object.entries(map).filter(([key, value]) => this.unless(`${field} ${shown(key)}`, value, isValid(key, value))));
+    return Object.fromEntries(
+      Object.entries(map).filter(([key, value]) =>
+        this.unless(`${field} ${shown(key)}`, value, isValid(key, value)),
+      ),
+    );
   }
 
   ports(ports: readonly ServicePort[]): readonly ServicePort[] {
     return ports
-      .filter((port) => this.unless('port', isMap(port) ? port.port : port, isServicePort(port) && isProtocol(port.protocol || 'TCP')))
+      .filter((port) =>
+        this.unless(
+          'port',
+          isMap(port) ? port.port : port,
+          isServicePort(port) && isProtocol(port.protocol || 'TCP'),
+        ),
+      )
       .map(({ targetPort: _, nodePort: __, ...port }) => port);
   }
 
-  unlessOneOf<F extends string>(field: F, value: string | undefined, allowed: readonly string[]): { readonly [K in F]?: string } {
+  unlessOneOf<F extends string>(
+    field: F,
+    value: string | undefined,
+    allowed: readonly string[],
+  ): { readonly [K in F]?: string } {
     if (value === undefined || !this.unless(field, value, allowed.includes(value))) return {};
     return { [field]: value } as { readonly [K in F]?: string };
   }
 
   unless(field: string, value: unknown, isValid: boolean): boolean {
-    if (!isValid && this.problems.length < maxProblems) this.problems.push(`${field} is left out: no API server takes ${shown(value)}.`);
+    if (!isValid && this.problems.length < maxProblems)
+      this.problems.push(`${field} is left out: no API server takes ${shown(value)}.`);
     return isValid;
   }
 }
@@ -97,7 +144,9 @@ function sizeError(exported: ExportedService): string | undefined {
   const ports = exported.spec.ports?.length ?? 0;
   if (ports > maxPorts) return `the Service has ${ports} ports: at most ${maxPorts} are exported`;
   const bytes = encoder.encode(JSON.stringify(exported)).length;
-  return bytes > maxExportBytes ? `the export has ${bytes} bytes: at most ${maxExportBytes} are exported` : undefined;
+  return bytes > maxExportBytes
+    ? `the export has ${bytes} bytes: at most ${maxExportBytes} are exported`
+    : undefined;
 }
 
 const encoder = new TextEncoder();

@@ -1,11 +1,20 @@
-/** The hints of an import's endpoints, of all its sources together and of each family by itself, as kube-proxy reads them. */
+/**
+ * The hints of an import's endpoints, of all its sources together and of each family by itself, as kube-proxy
+ * reads them.
+ */
 
 import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import type { AddressType, Endpoint, Node, Pod, Service } from '#shared/kube/types.ts';
 import { desiredEndpoints } from '#shared/slices/desired.ts';
 import { endpointKey } from '#shared/slices/endpoint-set.ts';
-import { decideLocalityHints, type EndpointToHint, type Importer, type KeptEndpoint, type LocalityHints } from './locality-hints.ts';
+import {
+  decideLocalityHints,
+  type EndpointToHint,
+  type Importer,
+  type KeptEndpoint,
+  type LocalityHints,
+} from './locality-hints.ts';
 import type { MergedExports } from './merge.ts';
 import type { KeptSlice } from './source-pods.ts';
 
@@ -38,7 +47,10 @@ export function hintImport({ merged, importer, families, given, kept }: ImportTo
   const decided = new Map(
     families.map((family): [AddressType, LocalityHints] => {
       const endpoints = given.flatMap((source) => endpointsOf(source, family));
-      return [family, decideLocalityHints({ locality, importer, isSource, endpoints, kept: keptOf(kept, family) })];
+      return [
+        family,
+        decideLocalityHints({ locality, importer, isSource, endpoints, kept: keptOf(kept, family) }),
+      ];
     }),
   );
   return {
@@ -47,10 +59,18 @@ export function hintImport({ merged, importer, families, given, kept }: ImportTo
   };
 }
 
-function endpointsOf({ cluster, service, pods, nodes }: GivenPods, family: AddressType): readonly EndpointToHint[] {
+function endpointsOf(
+  { cluster, service, pods, nodes }: GivenPods,
+  family: AddressType,
+): readonly EndpointToHint[] {
   const { groups } = desiredEndpoints(service, { pods, nodes, imported: { namesNodes: false } }, family);
   return [...groups.values()].flatMap(({ endpoints }) =>
-    [...endpoints].map(([key, e]) => ({ cluster, key, isReady: e.conditions?.ready === true, zone: e.zone ?? undefined })),
+    [...endpoints].map(([key, e]) => ({
+      cluster,
+      key,
+      isReady: e.conditions?.ready === true,
+      zone: e.zone ?? undefined,
+    })),
   );
 }
 
@@ -68,4 +88,5 @@ function keptOf(kept: readonly KeptSlice[], family: AddressType): readonly KeptE
 }
 
 /** In order, each once. */
-export const zonesOf = (nodes: Iterable<Node>): readonly string[] => [...new Set([...nodes].map(zoneOf))].filter((zone) => zone !== '').sort();
+export const zonesOf = (nodes: Iterable<Node>): readonly string[] =>
+  [...new Set([...nodes].map(zoneOf))].filter((zone) => zone !== '').sort();

@@ -9,12 +9,19 @@ export interface ImportState {
 }
 
 /** `exportTexts`: the exports of the name, as text by cluster. */
-export function stateOf(exportTexts: ReadonlyMap<string, string>, failure: ExportFailure | undefined): ImportState {
+export function stateOf(
+  exportTexts: ReadonlyMap<string, string>,
+  failure: ExportFailure | undefined,
+): ImportState {
   const isMade = failure === undefined || failure.reason === 'Exported';
-  const digests = isMade ? [...exportTexts].map(([cluster, exportText]) => [cluster, digestOf(exportText)] as const) : [];
+  const digests = isMade
+    ? [...exportTexts].map(([cluster, exportText]) => [cluster, digestOf(exportText)] as const)
+    : [];
   return { has: Object.fromEntries(digests), ...(failure && { failure }) };
 }
 
-export const confirms = ({ has }: ImportState, cluster: string, exportText: string): boolean => has[cluster] === digestOf(exportText);
+export const confirms = ({ has }: ImportState, cluster: string, exportText: string): boolean =>
+  has[cluster] === digestOf(exportText);
 
-const digestOf = (exportText: string): string => createHash('sha256').update(exportText).digest('base64url').slice(0, 12);
+const digestOf = (exportText: string): string =>
+  createHash('sha256').update(exportText).digest('base64url').slice(0, 12);

@@ -1,4 +1,6 @@
-/** Plans the writes of an import's slices in one cluster, for each source (MC-20, MC-64, MC-70, MC-72, MC-81). */
+/**
+ * Plans the writes of an import's slices in one cluster, for each source (MC-20, MC-64, MC-70, MC-72, MC-81).
+ */
 import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import type { Labels } from '#shared/kube/labels.ts';
@@ -20,7 +22,10 @@ import { evictable, type SourceState } from './source-state.ts';
 export interface ImportSource {
   readonly cluster: string;
   readonly state: SourceState;
-  /** Undefined: not read, so the slices stay. The pods of a silent source count in a cluster without its slices alone. */
+  /**
+   * Undefined: not read, so the slices stay. The pods of a silent source count in a cluster without its
+   * slices alone.
+   */
   readonly exported?: ExportedPods;
   readonly podCidrs: readonly Cidr[] | undefined;
 }
@@ -52,12 +57,21 @@ export interface ImportedSlicesPlan {
   readonly hinted: ImportHints['why'];
 }
 
-export function planImportedSlices({ name, derived, merged, sources, importer, slices, maxEndpointsPerSlice }: ToImport): ImportedSlicesPlan {
+export function planImportedSlices({
+  name,
+  derived,
+  merged,
+  sources,
+  importer,
+  slices,
+  maxEndpointsPerSlice,
+}: ToImport): ImportedSlicesPlan {
   const labelsOf = (cluster: string): Labels => ({ [labelMcsService]: name, [labelSourceCluster]: cluster });
   const bySource = Map.groupBy(slices, (slice) => slice.metadata.labels?.[labelSourceCluster] ?? '');
   const ordered = merged.clusters.flatMap((cluster) => sources.find((s) => s.cluster === cluster) ?? []);
   // Slices of a silent source stay as they are. Without any, its last known pods are better than none.
-  const isPlanned = ({ cluster, state }: ImportSource): boolean => state === 'fresh' || (state === 'silent' && !bySource.has(cluster));
+  const isPlanned = ({ cluster, state }: ImportSource): boolean =>
+    state === 'fresh' || (state === 'silent' && !bySource.has(cluster));
   const read = ordered.filter((s) => s.exported !== undefined && isPlanned(s));
   const offered = read.map((source) => offeredBy(source, merged));
   const keptOf = (states: readonly ImportSource[]): readonly KeptSlice[] =>
@@ -71,10 +85,17 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
       ? servedByPods(source.service, withoutEvicted.pods.get(cluster) ?? [], derived)
       : servedBySlices(bySource.get(cluster) ?? [], derived);
   };
-  const gone = evictable(ordered.map((source) => ({ cluster: source.cluster, state: source.state, serves: servedBy(source) })));
+  const gone = evictable(
+    ordered.map((source) => ({ cluster: source.cluster, state: source.state, serves: servedBy(source) })),
+  );
   const staying = others.filter((s) => !gone.includes(s.cluster));
   const kept = keptOf(staying);
-  const copies = new Map(staying.map(({ cluster }) => [cluster, copiesFor(derived, labelsOf(cluster), bySource.get(cluster) ?? [])]));
+  const copies = new Map(
+    staying.map(({ cluster }) => [
+      cluster,
+      copiesFor(derived, labelsOf(cluster), bySource.get(cluster) ?? []),
+    ]),
+  );
   const { pods, leftOut } = choosePods(offered, kept);
   const given = offered.map(({ cluster, service }, i) => ({
     cluster,
@@ -84,10 +105,13 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
   }));
   const { hintsOf, why } = hintImport({ merged, importer, families: addressTypesOf(derived), given, kept });
 
-  // Only then kube-proxy goes by the node. The policies of an older manifest refuse its name, and would keep slices of other imports as they are.
+  // Only then kube-proxy goes by the node. The policies of an older manifest refuse its name, and would keep
+  // slices of other imports as they are.
   const isLocal = merged.spec.internalTrafficPolicy === 'Local';
   const known = new Set(ordered.map((s) => s.cluster));
-  const withdrawn = [...bySource].filter(([cluster]) => !known.has(cluster) || gone.includes(cluster)).flatMap(([, own]) => own);
+  const withdrawn = [...bySource]
+    .filter(([cluster]) => !known.has(cluster) || gone.includes(cluster))
+    .flatMap(([, own]) => own);
   const plans = given.map(({ cluster, service, pods, nodes }) => {
     const plan = decideSlices({
       service: derived,
@@ -98,15 +122,32 @@ export function planImportedSlices({ name, derived, merged, sources, importer, s
       hints: undefined,
       maxEndpointsPerSlice,
       managedBy: importsManagedBy,
-      imported: { exported: service, labels: labelsOf(cluster), namesNodes: isLocal && cluster === importer.cluster, hintsOf },
+      imported: {
+        exported: service,
+        labels: labelsOf(cluster),
+        namesNodes: isLocal && cluster === importer.cluster,
+        hintsOf,
+      },
     });
     return [cluster, plan] as const;
   });
-  const held = ordered.filter((s) => s.state === 'evicted' && !gone.includes(s.cluster)).map((s) => s.cluster);
-  return { plans: new Map(plans), withdrawn: withdrawn.filter((s) => !s.metadata.deletionTimestamp), copies, held, leftOut, hinted: why };
+  const held = ordered
+    .filter((s) => s.state === 'evicted' && !gone.includes(s.cluster))
+    .map((s) => s.cluster);
+  return {
+    plans: new Map(plans),
+    withdrawn: withdrawn.filter((s) => !s.metadata.deletionTimestamp),
+    copies,
+    held,
+    leftOut,
+    hinted: why,
+  };
 }
 
-/** Returns the part of the export that the import exposes. An export whose ports all conflict has no endpoints. */
+/**
+ * Returns the part of the export that the import exposes. An export whose ports all conflict has no
+ * endpoints.
+ */
 function offeredBy({ cluster, exported, podCidrs }: ImportSource, merged: MergedExports): SourcePods {
   const { service, pods } = exported as NonNullable<ImportSource['exported']>;
   const own = service.spec?.ports ?? [];
@@ -121,7 +162,9 @@ function servedByPods(exposed: Service, pods: readonly Pod[], derived: Service):
   const portsOf = portsByPod(exposed);
   return new Set(
     pods.filter(isServing).flatMap((pod) => {
-      const families = (pod.status?.podIPs ?? []).flatMap(({ ip }) => types.find((type) => type === canonicalIP(ip)?.family) ?? []);
+      const families = (pod.status?.podIPs ?? []).flatMap(
+        ({ ip }) => types.find((type) => type === canonicalIP(ip)?.family) ?? [],
+      );
       return families.flatMap((family) => portTexts(family, portsOf(pod).ports));
     }),
   );
@@ -130,10 +173,14 @@ function servedByPods(exposed: Service, pods: readonly Pod[], derived: Service):
 /** The ports of each family for which the slices have an endpoint, ready or not. */
 function servedBySlices(slices: readonly EndpointSlice[], derived: Service): ReadonlySet<string> {
   const types: readonly string[] = addressTypesOf(derived);
-  const serving = slices.filter(({ addressType, endpoints }) => types.includes(addressType) && (endpoints ?? []).length > 0);
+  const serving = slices.filter(
+    ({ addressType, endpoints }) => types.includes(addressType) && (endpoints ?? []).length > 0,
+  );
   return new Set(serving.flatMap(({ addressType, ports }) => portTexts(addressType, ports ?? [])));
 }
 
 /** Clients know a port of the import by name and protocol. Its number may be another one in each cluster. */
 const portTexts = (family: string, ports: readonly SlicePort[]): readonly string[] =>
-  ports.length === 0 ? [family] : ports.map(({ name = '', protocol = 'TCP' }) => `${family} ${name}/${protocol}`);
+  ports.length === 0
+    ? [family]
+    : ports.map(({ name = '', protocol = 'TCP' }) => `${family} ${name}/${protocol}`);

@@ -10,10 +10,14 @@ export interface ToKeep {
 }
 
 /**
- * Returns the merge of an import while the hub does not know what some of its clusters export: the import as it is now. The known exports alone could take
- * away ports, or have the derived Service created again with another type. `merged`: of the known exports.
+ * Returns the merge of an import while the hub does not know what some of its clusters export: the import as
+ * it is now. The known exports alone could take away ports, or have the derived Service created again with
+ * another type. `merged`: of the known exports.
  */
-export function keptMerge(merged: MergedExports | undefined, { current, derived, unknown }: ToKeep): MergedExports {
+export function keptMerge(
+  merged: MergedExports | undefined,
+  { current, derived, unknown }: ToKeep,
+): MergedExports {
   const { ips: _, ...spec } = current.spec;
   return {
     winner: { cluster: unknown[0] ?? '', uid: '' },
@@ -28,6 +32,9 @@ export function keptMerge(merged: MergedExports | undefined, { current, derived,
 
 /** An empty list stands for both families, of which a cluster takes its own (derived-service.ts). */
 function familiesOf({ spec }: ServiceImport, derived: Service | undefined): readonly AddressType[] {
-  const { ipFamilyPolicy, ipFamilies } = derived?.spec ?? { ipFamilyPolicy: 'SingleStack', ipFamilies: spec.ipFamilies };
+  const { ipFamilyPolicy, ipFamilies } = derived?.spec ?? {
+    ipFamilyPolicy: 'SingleStack',
+    ipFamilies: spec.ipFamilies,
+  };
   return ipFamilyPolicy === 'SingleStack' ? ((ipFamilies ?? []) as readonly AddressType[]) : [];
 }

@@ -1,4 +1,6 @@
-/** Slices of silent and held sources stay as they are (MC-70), even if their derived Service is created again. */
+/**
+ * Slices of silent and held sources stay as they are (MC-70), even if their derived Service is created again.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Labels } from '#shared/kube/labels.ts';
 import { importsManagedBy } from '#shared/kube/names.ts';
@@ -10,11 +12,19 @@ import { isOwnedBy } from '#shared/slices/planned-slice.ts';
 import { generateNamePrefix } from '#shared/slices/slice-name.ts';
 
 /**
- * `slices`: of one source, which `labels` name. Returns copies, with the same endpoints and ports, of the slices that a former derived Service owns. The
- * garbage collector deletes the originals. A slice that has its copy, from a run that did not end, is not copied again.
+ * `slices`: of one source, which `labels` name. Returns copies, with the same endpoints and ports, of the
+ * slices that a former derived Service owns. The garbage collector deletes the originals. A slice that has
+ * its copy, from a run that did not end, is not copied again.
  */
-export function copiesFor(derived: Service, labels: Labels, slices: readonly EndpointSlice[]): readonly SliceDraft[] {
-  const [own, former] = [slices.filter((s) => isOwnedBy(s, derived)), slices.filter((s) => !isOwnedBy(s, derived))];
+export function copiesFor(
+  derived: Service,
+  labels: Labels,
+  slices: readonly EndpointSlice[],
+): readonly SliceDraft[] {
+  const [own, former] = [
+    slices.filter((s) => isOwnedBy(s, derived)),
+    slices.filter((s) => !isOwnedBy(s, derived)),
+  ];
   const { namespace, name: derivedName, uid = '' } = derived.metadata;
   const types: readonly string[] = addressTypesOf(derived);
   return former
@@ -26,7 +36,16 @@ export function copiesFor(derived: Service, labels: Labels, slices: readonly End
         generateName: generateNamePrefix(derivedName),
         namespace,
         labels: { ...sliceLabels(derived, importsManagedBy), ...labels },
-        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: derivedName, uid, controller: true, blockOwnerDeletion: true }],
+        ownerReferences: [
+          {
+            apiVersion: 'v1',
+            kind: 'Service',
+            name: derivedName,
+            uid,
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
       },
       addressType: slice.addressType,
       endpoints: slice.endpoints,
@@ -35,4 +54,6 @@ export function copiesFor(derived: Service, labels: Labels, slices: readonly End
 }
 
 const isCopy = (a: EndpointSlice, b: EndpointSlice): boolean =>
-  a.addressType === b.addressType && isDeepStrictEqual(a.endpoints, b.endpoints) && isDeepStrictEqual(a.ports, b.ports);
+  a.addressType === b.addressType &&
+  isDeepStrictEqual(a.endpoints, b.endpoints) &&
+  isDeepStrictEqual(a.ports, b.ports);

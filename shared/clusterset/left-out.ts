@@ -7,11 +7,15 @@ const limit = `an import has ${maxEndpoints.toLocaleString('en')} endpoints at m
 /** Texts for conditions. They have no numbers, and change only with the clusters that they name. */
 export function leftOutNotes({ leftOut }: { readonly leftOut: readonly LeftOut[] }): readonly string[] {
   const clustersOf = (kind: LeftOutReason['kind']): string =>
-    [...new Set(leftOut.filter(({ reason }) => reason.kind === kind).map(({ cluster }) => cluster))].join(', ');
+    [...new Set(leftOut.filter(({ reason }) => reason.kind === kind).map(({ cluster }) => cluster))].join(
+      ', ',
+    );
   const [limited, outside] = [clustersOf('too-many'), clustersOf('outside-cidrs')];
   return [
     ...(limited === '' ? [] : [`${limit}: some of ${limited} are left out`]),
-    ...(outside === '' ? [] : [`addresses of ${outside} are left out: they are outside of the ranges of exports.podCidrs`]),
+    ...(outside === ''
+      ? []
+      : [`addresses of ${outside} are left out: they are outside of the ranges of exports.podCidrs`]),
   ];
 }
 
@@ -28,7 +32,9 @@ export function whyLeftOut(reason: LeftOutReason): string {
   }
 }
 
-export const leftOutText = ({ cluster, pod, address, reason }: LeftOut): string => `${address} of pod ${pod} in ${cluster}: ${whyLeftOut(reason)}`;
+export const leftOutText = ({ cluster, pod, address, reason }: LeftOut): string =>
+  `${address} of pod ${pod} in ${cluster}: ${whyLeftOut(reason)}`;
 
 /** The text for a source whose export has larger Pods than importers read. */
-export const unreadText = (source: string): string => `slices of ${source} stay as they are: the pods of its export are too large`;
+export const unreadText = (source: string): string =>
+  `slices of ${source} stay as they are: the pods of its export are too large`;

@@ -1,6 +1,7 @@
 /**
- * Zone hints by which stock kube-proxies of the importing cluster prefer some endpoints of an import (MC-90). Hints count only where each ready endpoint has
- * them, so all have them or none. Where no ready endpoint is hinted for a node's zone the node uses all: that is how traffic fails over without a write.
+ * Zone hints by which stock kube-proxies of the importing cluster prefer some endpoints of an import (MC-90).
+ * Hints count only where each ready endpoint has them, so all have them or none. Where no ready endpoint is
+ * hinted for a node's zone the node uses all: that is how traffic fails over without a write.
  */
 import { createHash } from 'node:crypto';
 import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
@@ -54,7 +55,9 @@ export function decideLocalityHints(to: ToHint): LocalityHints {
 function preferZone({ endpoints }: ToHint): LocalityHints {
   const bare = endpoints.find((e) => e.isReady && !e.zone);
   if (bare) return none(`${bare.key} of ${bare.cluster} has no zone`);
-  const hints = new Map(endpoints.flatMap(({ key, zone }) => (zone ? [[key, forZones([zone])] as const] : [])));
+  const hints = new Map(
+    endpoints.flatMap(({ key, zone }) => (zone ? [[key, forZones([zone])] as const] : [])),
+  );
   return { hints, why: 'each node uses the endpoints of its zone, and all where its zone has none' };
 }
 
@@ -62,10 +65,18 @@ function preferLocal(to: ToHint): LocalityHints {
   const { importer, endpoints } = to;
   const { cluster, zones } = importer;
   if (!to.isSource) return none('the cluster does not export the name, so none of the endpoints is local');
-  if (zones.length > maxZones) return none(`the nodes of the cluster have ${zones.length} zones, and an endpoint takes ${maxZones} at most`);
+  if (zones.length > maxZones)
+    return none(
+      `the nodes of the cluster have ${zones.length} zones, and an endpoint takes ${maxZones} at most`,
+    );
   const { spill, why } = spillOf(to);
   const [here, elsewhere] = [forZones(zones), forZones([zoneElsewhere])];
-  return { hints: new Map(endpoints.map((e) => [e.key, e.cluster === cluster || spill.has(e.key) ? here : elsewhere])), why };
+  return {
+    hints: new Map(
+      endpoints.map((e) => [e.key, e.cluster === cluster || spill.has(e.key) ? here : elsewhere]),
+    ),
+    why,
+  };
 }
 
 interface Spill {
@@ -74,13 +85,17 @@ interface Spill {
   readonly why: string;
 }
 
-/** Returns enough endpoints to reach the wanted share of all ready endpoints. Without a local endpoint the result is empty, and all endpoints are used. */
+/**
+ * Returns enough endpoints to reach the wanted share of all ready endpoints. Without a local endpoint the
+ * result is empty, and all endpoints are used.
+ */
 function spillOf({ locality: { minLocal = 0 }, importer, endpoints, kept }: ToHint): Spill {
   const ready = [...endpoints, ...kept].filter((e) => e.isReady);
   const local = ready.filter((e) => e.cluster === importer.cluster).length;
   const counts = `${local} of ${ready.length} ready endpoints ${local === 1 ? 'is' : 'are'} of the cluster itself`;
   if (local === 0) return { spill: new Set(), why: `${counts}, so those of other clusters are used` };
-  const isIn = (e: KeptEndpoint): boolean => e.isReady && e.cluster !== importer.cluster && e.zones.some((zone) => importer.zones.includes(zone));
+  const isIn = (e: KeptEndpoint): boolean =>
+    e.isReady && e.cluster !== importer.cluster && e.zones.some((zone) => importer.zones.includes(zone));
   const keptIn = kept.filter(isIn).length;
   const missing = Math.max(0, Math.ceil((ready.length * minLocal) / 100) - local - keptIn);
   const others = missing === 0 ? [] : endpoints.filter((e) => e.isReady && e.cluster !== importer.cluster);
@@ -88,13 +103,17 @@ function spillOf({ locality: { minLocal = 0 }, importer, endpoints, kept }: ToHi
   const used = spill.size + keptIn;
   return {
     spill,
-    why: used === 0 ? `${counts}, and they alone are used` : `${counts}: ${used} of other clusters ${used === 1 ? 'is' : 'are'} used too`,
+    why:
+      used === 0
+        ? `${counts}, and they alone are used`
+        : `${counts}: ${used} of other clusters ${used === 1 ? 'is' : 'are'} used too`,
   };
 }
 
 /**
- * An order of their own for each importer, or all would burden the same endpoints; and one that does not depend on which others there are: an endpoint that
- * comes, goes or changes moves the hints of two others at most.
+ * An order of their own for each importer, or all would burden the same endpoints; and one that does not
+ * depend on which others there are: an endpoint that comes, goes or changes moves the hints of two others at
+ * most.
  */
 function inOrderOf(importer: string, endpoints: readonly EndpointToHint[]): readonly string[] {
   const rank = (key: string): string => createHash('sha256').update(`${importer} ${key}`).digest('hex');

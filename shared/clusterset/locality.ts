@@ -3,9 +3,13 @@ import { annotationMinLocal, annotationPrefer } from '#shared/kube/names.ts';
 import { isTrafficDistribution } from '#shared/slices/traffic-distribution.ts';
 
 export interface Locality {
-  /** `local`: those of the importing cluster itself. `zone`: those of the node's own zone, of all clusters. */
+  /**
+   * `local`: those of the importing cluster itself. `zone`: those of the node's own zone, of all clusters.
+   */
   readonly prefer: 'local' | 'zone';
-  /** Percent: with a smaller share of the ready endpoints `local` does not leave the traffic to them alone. */
+  /**
+   * Percent: with a smaller share of the ready endpoints `local` does not leave the traffic to them alone.
+   */
   readonly minLocal?: number;
 }
 
@@ -21,10 +25,14 @@ export function askedLocality(annotations: { readonly [key: string]: string } = 
   const [prefer, share] = [annotations[annotationPrefer], annotations[annotationMinLocal]];
   const problems: string[] = [];
   if (prefer !== undefined && !preferences.includes(prefer))
-    problems.push(`Annotation ${annotationPrefer} is ${JSON.stringify(prefer)}: allowed are ${preferences.join(', ')}. Used is any.`);
+    problems.push(
+      `Annotation ${annotationPrefer} is ${JSON.stringify(prefer)}: allowed are ${preferences.join(', ')}. Used is any.`,
+    );
   const minLocal = percent(share);
   if (share !== undefined && minLocal === undefined)
-    problems.push(`Annotation ${annotationMinLocal} is ${JSON.stringify(share)}: allowed are 1% to 100%. Used is none.`);
+    problems.push(
+      `Annotation ${annotationMinLocal} is ${JSON.stringify(share)}: allowed are 1% to 100%. Used is none.`,
+    );
   else if (share !== undefined && prefer !== 'local')
     problems.push(`Annotation ${annotationMinLocal} has no effect without ${annotationPrefer}: local.`);
   return { locality: localityOf(prefer, minLocal), problems };
@@ -42,12 +50,19 @@ function localityOf(prefer: string | undefined, minLocal: number | undefined): L
   return prefer === 'zone' ? { prefer } : undefined;
 }
 
-/** The annotation first. An imported endpoint names no node, so PreferSameNode is as much as PreferSameZone. */
-export function localityOfExport(asked: Locality | undefined, trafficDistribution: string | undefined): Locality | undefined {
+/**
+ * The annotation first. An imported endpoint names no node, so PreferSameNode is as much as PreferSameZone.
+ */
+export function localityOfExport(
+  asked: Locality | undefined,
+  trafficDistribution: string | undefined,
+): Locality | undefined {
   // The next version may know others, and writes them down for all clusters of the set.
   if (asked?.prefer === 'local' || asked?.prefer === 'zone') return asked;
   return isTrafficDistribution(trafficDistribution) ? { prefer: 'zone' } : undefined;
 }
 
 export const localityText = (locality: Locality | undefined): string =>
-  locality?.minLocal === undefined ? (locality?.prefer ?? 'any') : `${locality.prefer}, min-local ${locality.minLocal}%`;
+  locality?.minLocal === undefined
+    ? (locality?.prefer ?? 'any')
+    : `${locality.prefer}, min-local ${locality.minLocal}%`;

@@ -14,8 +14,9 @@ export interface MergedPorts {
 }
 
 /**
- * `exports` in the order of their precedence. A port that does not fit those before it is left out: the derived Service could not have both. A port that
- * differs by its appProtocol alone is the same port, so no live endpoint is withdrawn for it.
+ * `exports` in the order of their precedence. A port that does not fit those before it is left out: the
+ * derived Service could not have both. A port that differs by its appProtocol alone is the same port, so no
+ * live endpoint is withdrawn for it.
  */
 export function mergePorts(exports: readonly ExportedService[]): MergedPorts {
   const merged: { readonly port: ImportPort; readonly cluster: string }[] = [];
@@ -23,23 +24,35 @@ export function mergePorts(exports: readonly ExportedService[]): MergedPorts {
   for (const { cluster, spec } of exports) {
     for (const port of importPorts(spec.ports)) {
       if (merged.some((m) => isEqual(m.port, port))) continue;
-      const other = merged.find((m) => isSamePort(m.port, port)) ?? merged.find((m) => excludes(m.port, port));
+      const other =
+        merged.find((m) => isSamePort(m.port, port)) ?? merged.find((m) => excludes(m.port, port));
       if (!other && merged.length < maxPorts) merged.push({ port, cluster });
-      else first ??= other ? againstOther(port, cluster, other) : `Port ${show(port)} of cluster "${cluster}" is left out: ${maxPorts} are the most.`;
+      else
+        first ??= other
+          ? againstOther(port, cluster, other)
+          : `Port ${show(port)} of cluster "${cluster}" is left out: ${maxPorts} are the most.`;
     }
   }
   const ports = merged.map((m) => m.port);
-  const differing = exports.filter(({ spec }) => !hasExactly(importPorts(spec.ports), ports)).map((e) => e.cluster);
+  const differing = exports
+    .filter(({ spec }) => !hasExactly(importPorts(spec.ports), ports))
+    .map((e) => e.cluster);
   if (differing.length === 0) return { ports, conflict: undefined };
   const count = `${differing.length}/${exports.length} clusters do not have exactly the ports of the import.`;
-  return { ports, conflict: first === undefined ? `Conflicting ports. ${count}` : `Conflicting ports. ${first} ${count}` };
+  return {
+    ports,
+    conflict: first === undefined ? `Conflicting ports. ${count}` : `Conflicting ports. ${first} ${count}`,
+  };
 }
 
 /**
- * Returns the ports that the export's Service and the import share, with the import's appProtocol. Traffic to other ports goes only to other clusters
- * ("strict", MC-15).
+ * Returns the ports that the export's Service and the import share, with the import's appProtocol. Traffic to
+ * other ports goes only to other clusters ("strict", MC-15).
  */
-export function exposedPorts(own: readonly ServicePort[] | undefined, merged: readonly ImportPort[]): readonly ServicePort[] {
+export function exposedPorts(
+  own: readonly ServicePort[] | undefined,
+  merged: readonly ImportPort[],
+): readonly ServicePort[] {
   return (own ?? []).flatMap((port) => {
     const { appProtocol: _, ...rest } = port;
     const same = merged.find((m) => isSamePort(m, importPort(port)));
@@ -48,7 +61,8 @@ export function exposedPorts(own: readonly ServicePort[] | undefined, merged: re
 }
 
 /** Without targetPort and nodePort, which are the export's own business. */
-const importPorts = (ports: readonly ServicePort[] | undefined): readonly ImportPort[] => (ports ?? []).map(importPort);
+const importPorts = (ports: readonly ServicePort[] | undefined): readonly ImportPort[] =>
+  (ports ?? []).map(importPort);
 
 const importPort = ({ name, port, protocol, appProtocol }: ServicePort): ImportPort => ({
   ...(name && { name }),
@@ -57,18 +71,27 @@ const importPort = ({ name, port, protocol, appProtocol }: ServicePort): ImportP
   ...(appProtocol && { appProtocol }),
 });
 
-const isSamePort = (a: ImportPort, b: ImportPort): boolean => a.name === b.name && a.port === b.port && a.protocol === b.protocol;
+const isSamePort = (a: ImportPort, b: ImportPort): boolean =>
+  a.name === b.name && a.port === b.port && a.protocol === b.protocol;
 
-const isEqual = (a: ImportPort, b: ImportPort): boolean => isSamePort(a, b) && a.appProtocol === b.appProtocol;
+const isEqual = (a: ImportPort, b: ImportPort): boolean =>
+  isSamePort(a, b) && a.appProtocol === b.appProtocol;
 
 /** May no Service have both? Names and numbers are there once, and a port without a name is alone. */
 const excludes = (a: ImportPort, b: ImportPort): boolean =>
-  a.name === b.name || (a.port === b.port && a.protocol === b.protocol) || a.name === undefined || b.name === undefined;
+  a.name === b.name ||
+  (a.port === b.port && a.protocol === b.protocol) ||
+  a.name === undefined ||
+  b.name === undefined;
 
 const hasExactly = (own: readonly ImportPort[], merged: readonly ImportPort[]): boolean =>
   own.length === merged.length && own.every((port) => merged.some((m) => isEqual(m, port)));
 
-function againstOther(port: ImportPort, cluster: string, other: { readonly port: ImportPort; readonly cluster: string }): string {
+function againstOther(
+  port: ImportPort,
+  cluster: string,
+  other: { readonly port: ImportPort; readonly cluster: string },
+): string {
   const effect = isSamePort(port, other.port) ? 'imported as' : 'left out for';
   return `Port ${show(port)} of cluster "${cluster}" is ${effect} ${show(other.port)} of cluster "${other.cluster}", which has precedence.`;
 }

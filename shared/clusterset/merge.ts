@@ -1,6 +1,6 @@
 /**
- * The merge of the exports of one name (MC-13..17, MC-56). Every cluster computes it by itself from the same records, without a leader: so it is
- * total, and the order of the exports makes no difference.
+ * The merge of the exports of one name (MC-13..17, MC-56). Every cluster computes it by itself from the same
+ * records, without a leader: so it is total, and the order of the exports makes no difference.
  */
 import { sameLabels } from '#shared/kube/labels.ts';
 import type { ImportSpec, ImportType } from '#shared/kube/mcs-types.ts';
@@ -31,7 +31,10 @@ export interface Conflict {
 
 export interface MergedExports {
   readonly winner: Winner;
-  /** Without `ips`, which are those of the importing cluster's derived Service. `ipFamilies`: none where none is known. */
+  /**
+   * Without `ips`, which are those of the importing cluster's derived Service. `ipFamilies`: none where none
+   * is known.
+   */
   readonly spec: Omit<ImportSpec, 'ips'> & { readonly ipFamilies: readonly AddressType[] };
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
@@ -48,8 +51,14 @@ export interface MergeOptions {
   readonly precedence?: Precedence;
 }
 
-/** `exports` are the valid exports of a name, one for each cluster. Returns undefined without exports, so the import is deleted. */
-export function mergeExports(exports: readonly ExportedService[], { winner, precedence = 'sticky' }: MergeOptions = {}): MergedExports | undefined {
+/**
+ * `exports` are the valid exports of a name, one for each cluster. Returns undefined without exports, so the
+ * import is deleted.
+ */
+export function mergeExports(
+  exports: readonly ExportedService[],
+  { winner, precedence = 'sticky' }: MergeOptions = {},
+): MergedExports | undefined {
   const ordered = inPrecedence(exports, { winner, precedence });
   const [first] = ordered;
   if (!first) return undefined;
@@ -66,7 +75,9 @@ export function mergeExports(exports: readonly ExportedService[], { winner, prec
       ipFamilies: families.common,
       sessionAffinity,
       // The API server refuses it without ClientIP.
-      ...(sessionAffinity === 'ClientIP' && { sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds(first) } } }),
+      ...(sessionAffinity === 'ClientIP' && {
+        sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds(first) } },
+      }),
       internalTrafficPolicy: policyOf(first),
       ...(trafficDistribution && { trafficDistribution }),
     },
@@ -77,16 +88,20 @@ export function mergeExports(exports: readonly ExportedService[], { winner, prec
     conflicts: [
       ...(conflict === undefined ? [] : [{ reason: 'PortConflict', message: conflict } as const]),
       ...fields.flatMap((field) => disagreement(field, first, ordered)),
-      ...(families.missing.length === 0 ? [] : [{ reason: 'IPFamilyConflict', message: withoutFamily(families, first, ordered) } as const]),
+      ...(families.missing.length === 0
+        ? []
+        : [{ reason: 'IPFamilyConflict', message: withoutFamily(families, first, ordered) } as const]),
     ],
   };
 }
 
-const typeOf = ({ spec }: ExportedService): ImportType => (hasClusterIPNone({ metadata: { name: '' }, spec }) ? 'Headless' : 'ClusterSetIP');
+const typeOf = ({ spec }: ExportedService): ImportType =>
+  hasClusterIPNone({ metadata: { name: '' }, spec }) ? 'Headless' : 'ClusterSetIP';
 
 /** The API server's defaults, which the projection leaves out. */
 const affinityOf = ({ spec }: ExportedService): string => spec.sessionAffinity ?? 'None';
-const affinitySeconds = ({ spec }: ExportedService): number => spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
+const affinitySeconds = ({ spec }: ExportedService): number =>
+  spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800;
 const policyOf = ({ spec }: ExportedService): string => spec.internalTrafficPolicy ?? 'Cluster';
 
 interface Field {
@@ -112,12 +127,28 @@ const fields: readonly Field[] = [
   textField('InternalTrafficPolicyConflict', 'internalTrafficPolicy', policyOf),
   textField('TrafficDistributionConflict', 'trafficDistribution', (e) => e.spec.trafficDistribution ?? ''),
   textField('PreferConflict', annotationPrefer, (e) => e.locality?.prefer ?? 'any'),
-  textField('MinLocalConflict', annotationMinLocal, (e) => (e.locality?.minLocal === undefined ? 'none' : `${e.locality.minLocal}%`)),
-  { reason: 'LabelsConflict', name: 'exportedLabels', shown: () => '', isSame: (a, b) => sameLabels(a.labels, b.labels) },
-  { reason: 'AnnotationsConflict', name: 'exportedAnnotations', shown: () => '', isSame: (a, b) => sameLabels(a.annotations, b.annotations) },
+  textField('MinLocalConflict', annotationMinLocal, (e) =>
+    e.locality?.minLocal === undefined ? 'none' : `${e.locality.minLocal}%`,
+  ),
+  {
+    reason: 'LabelsConflict',
+    name: 'exportedLabels',
+    shown: () => '',
+    isSame: (a, b) => sameLabels(a.labels, b.labels),
+  },
+  {
+    reason: 'AnnotationsConflict',
+    name: 'exportedAnnotations',
+    shown: () => '',
+    isSame: (a, b) => sameLabels(a.annotations, b.annotations),
+  },
 ];
 
-function disagreement({ reason, name, shown, isSame }: Field, first: ExportedService, all: readonly ExportedService[]): readonly Conflict[] {
+function disagreement(
+  { reason, name, shown, isSame }: Field,
+  first: ExportedService,
+  all: readonly ExportedService[],
+): readonly Conflict[] {
   const others = all.filter((e) => !isSame(e, first)).length;
   if (others === 0) return [];
   const value = shown(first);
@@ -132,8 +163,9 @@ interface Families {
 }
 
 /**
- * The families of the export with precedence, or of the next export that names any. Other exports change none of them: a live import would lose an
- * address, and a cluster without the remaining family the whole import. A cluster without one of them is a conflict, as its traffic reaches a subset (MC-17).
+ * The families of the export with precedence, or of the next export that names any. Other exports change none
+ * of them: a live import would lose an address, and a cluster without the remaining family the whole import.
+ * A cluster without one of them is a conflict, as its traffic reaches a subset (MC-17).
  */
 function familiesOf(ordered: readonly ExportedService[]): Families {
   const own = ordered.map(({ cluster, spec }) => ({
@@ -142,11 +174,17 @@ function familiesOf(ordered: readonly ExportedService[]): Families {
   }));
   const known = own.filter(({ families }) => families.length > 0);
   const common = known[0]?.families ?? [];
-  const missing = known.filter(({ families }) => common.some((family) => !families.includes(family))).map(({ cluster }) => cluster);
+  const missing = known
+    .filter(({ families }) => common.some((family) => !families.includes(family)))
+    .map(({ cluster }) => cluster);
   return { common, missing };
 }
 
-function withoutFamily({ common, missing }: Families, first: ExportedService, all: readonly ExportedService[]): string {
+function withoutFamily(
+  { common, missing }: Families,
+  first: ExportedService,
+  all: readonly ExportedService[],
+): string {
   const using = `Using ${common.join(', ')} of cluster "${first.cluster}", whose export has precedence.`;
   return `Conflicting ipFamilies. ${using} ${missing.length}/${all.length} clusters lack one of them and get no traffic of it: ${missing.join(', ')}.`;
 }

@@ -9,7 +9,9 @@ export interface ExportedService {
   readonly uid: string;
   /** creationTimestamp of the ServiceExport. */
   readonly createdAt: string | undefined;
-  /** spec.exportedLabels and spec.exportedAnnotations: nothing else of the two objects is passed on (MC-2). */
+  /**
+   * spec.exportedLabels and spec.exportedAnnotations: nothing else of the two objects is passed on (MC-2).
+   */
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
   readonly spec: NonNullable<Service['spec']>;
@@ -36,27 +38,40 @@ export function settledWinner(recorded: string | undefined, nowMs: number): Winn
 }
 
 /** Returns the record to save, or undefined if the recorded winner is still the winner. */
-export function winnerToRecord({ cluster, uid }: Winner, recorded: string | undefined, nowMs: number): string | undefined {
+export function winnerToRecord(
+  { cluster, uid }: Winner,
+  recorded: string | undefined,
+  nowMs: number,
+): string | undefined {
   const before = recorded === undefined ? undefined : (JSON.parse(recorded) as RecordedWinner);
   if (before?.cluster === cluster && before.uid === uid) return undefined;
   return JSON.stringify({ cluster, uid, sinceMs: nowMs } satisfies RecordedWinner);
 }
 
 /**
- * - `sticky`: an export that has had precedence for a minute keeps it while it exists. Each cluster reports the creation times of its own exports. Without
- *   this rule a compromised cluster could make its export the oldest, and change type and ports of an import that carries traffic.
+ * - `sticky`: an export that has had precedence for a minute keeps it while it exists. Each cluster reports
+ *   the creation times of its own exports. Without this rule a compromised cluster could make its export the
+ *   oldest, and change type and ports of an import that carries traffic.
  * - `oldest`: the oldest export has precedence, as the API specifies.
  */
 export type Precedence = 'sticky' | 'oldest';
 
-/** Returns the exports in the order of their precedence: the former winner, then by age, then by cluster. The order of the input has no effect. */
+/**
+ * Returns the exports in the order of their precedence: the former winner, then by age, then by cluster. The
+ * order of the input has no effect.
+ */
 export function inPrecedence(
   exports: readonly ExportedService[],
   { winner, precedence }: { readonly winner: Winner | undefined; readonly precedence: Precedence },
 ): readonly ExportedService[] {
-  const isWinner = (e: ExportedService): boolean => precedence === 'sticky' && e.cluster === winner?.cluster && e.uid === winner.uid;
+  const isWinner = (e: ExportedService): boolean =>
+    precedence === 'sticky' && e.cluster === winner?.cluster && e.uid === winner.uid;
   return [...exports].sort(
-    (a, b) => Number(isWinner(b)) - Number(isWinner(a)) || age(a) - age(b) || order(a.cluster, b.cluster) || order(a.uid, b.uid),
+    (a, b) =>
+      Number(isWinner(b)) - Number(isWinner(a)) ||
+      age(a) - age(b) ||
+      order(a.cluster, b.cluster) ||
+      order(a.uid, b.uid),
   );
 }
 

@@ -24,7 +24,8 @@ export function previewImport({ namespace, set, ...to }: ToPreview): PreviewedIm
   if (plan.kind !== 'create') throw new Error(`an import from nothing is created, not ${plan.kind}`);
   const serviceImport: ServiceImport = { apiVersion: mcsApiVersion, kind: 'ServiceImport', ...plan.draft };
   const service = planDerivedService({ merged, serviceImport, current: undefined });
-  if (service.kind !== 'create') throw new Error(`a derived Service from nothing is created, not ${service.kind}`);
+  if (service.kind !== 'create')
+    throw new Error(`a derived Service from nothing is created, not ${service.kind}`);
   const { metadata, spec } = service.draft;
   const { ipFamilies } = merged.spec;
   const derived: Service = {

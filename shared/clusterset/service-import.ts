@@ -21,7 +21,10 @@ export type ImportPlan =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'create'; readonly draft: ImportDraft }
   | { readonly kind: 'update'; readonly object: ServiceImport }
-  /** The garbage collector then deletes the derived Service and its slices (MC-31). The uid and resourceVersion of `object` are the preconditions. */
+  /**
+   * The garbage collector then deletes the derived Service and its slices (MC-31). The uid and
+   * resourceVersion of `object` are the preconditions.
+   */
   | { readonly kind: 'delete'; readonly object: ServiceImport }
   /** The import belongs to another implementation. The hub leaves it alone, and our exports report it. */
   | { readonly kind: 'not-ours' };
@@ -40,9 +43,21 @@ export interface ImportToPlan {
   readonly writtenBy?: string;
 }
 
-export function planImport({ namespace, name, set, merged, current, derived, writtenBy }: ImportToPlan): ImportPlan {
-  if (current && !isOurImport(current, set, { derived, writtenBy })) return { kind: merged ? 'not-ours' : 'unchanged' };
-  if (!merged) return current && !current.metadata.deletionTimestamp ? { kind: 'delete', object: current } : { kind: 'unchanged' };
+export function planImport({
+  namespace,
+  name,
+  set,
+  merged,
+  current,
+  derived,
+  writtenBy,
+}: ImportToPlan): ImportPlan {
+  if (current && !isOurImport(current, set, { derived, writtenBy }))
+    return { kind: merged ? 'not-ours' : 'unchanged' };
+  if (!merged)
+    return current && !current.metadata.deletionTimestamp
+      ? { kind: 'delete', object: current }
+      : { kind: 'unchanged' };
   const ofOthers = current && writtenBy !== undefined ? annotationsOfOthers(current.metadata, writtenBy) : {};
   const draft: ImportDraft = {
     metadata: {
@@ -50,7 +65,12 @@ export function planImport({ namespace, name, set, merged, current, derived, wri
       name,
       labels: { ...merged.labels, [importManagedBy.key]: importManagedBy.value },
       // Another controller that keeps annotating the import would be answered with a write each time.
-      annotations: { ...ofOthers, ...merged.annotations, [annotationDerivedService]: derivedName(namespace, name), [annotationClusterset]: set },
+      annotations: {
+        ...ofOthers,
+        ...merged.annotations,
+        [annotationDerivedService]: derivedName(namespace, name),
+        [annotationClusterset]: set,
+      },
     },
     // The address of a Service that the hub did not make would be in DNS.
     spec: specOf(merged, derived && (!current || isDerivedFrom(derived, current)) ? derived : undefined),
@@ -58,15 +78,27 @@ export function planImport({ namespace, name, set, merged, current, derived, wri
   if (!current) return { kind: 'create', draft };
   // It is on its way out, for instance by hand: what comes after it is made when it is gone.
   if (current.metadata.deletionTimestamp || isAsDrafted(current, draft)) return { kind: 'unchanged' };
-  return { kind: 'update', object: { ...current, metadata: { ...current.metadata, ...draft.metadata }, spec: draft.spec } };
+  return {
+    kind: 'update',
+    object: { ...current, metadata: { ...current.metadata, ...draft.metadata }, spec: draft.spec },
+  };
 }
 
-/** Addresses and families come from the derived Service in this cluster. A family without an address is unreachable here. */
-function specOf({ spec: { ipFamilies: _, ...spec } }: MergedExports, derived: Service | undefined): ImportSpec {
+/**
+ * Addresses and families come from the derived Service in this cluster. A family without an address is
+ * unreachable here.
+ */
+function specOf(
+  { spec: { ipFamilies: _, ...spec } }: MergedExports,
+  derived: Service | undefined,
+): ImportSpec {
   const isSameType = derived && (derived.spec?.clusterIP === 'None') === (spec.type === 'Headless');
   if (!isSameType) return spec;
   const families = (derived.spec?.ipFamilies ?? []) as readonly AddressType[];
-  const ips = spec.type === 'Headless' ? [] : (derived.spec?.clusterIPs ?? (derived.spec?.clusterIP ? [derived.spec.clusterIP] : []));
+  const ips =
+    spec.type === 'Headless'
+      ? []
+      : (derived.spec?.clusterIPs ?? (derived.spec?.clusterIP ? [derived.spec.clusterIP] : []));
   return { ...spec, ...(ips.length > 0 && { ips }), ...(families.length > 0 && { ipFamilies: families }) };
 }
 
@@ -76,6 +108,8 @@ const isAsDrafted = ({ metadata, spec }: ServiceImport, draft: ImportDraft): boo
   isDeepStrictEqual(spec, draft.spec);
 
 /** Returns a status with every exporting cluster, even without a ready pod (MC-18). */
-export function importStatus({ clusters }: MergedExports): Required<Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'>> {
+export function importStatus({
+  clusters,
+}: MergedExports): Required<Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'>> {
   return { clusters: [...clusters].sort().map((cluster) => ({ cluster })), endpointSliceObjects: 'Present' };
 }

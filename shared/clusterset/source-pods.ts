@@ -1,4 +1,7 @@
-/** Which addresses of each source an import gets: in the order of precedence, each address and port once (MC-61, MC-84), of 5,000 pods at most (MC-59). */
+/**
+ * Which addresses of each source an import gets: in the order of precedence, each address and port once
+ * (MC-61, MC-84), of 5,000 pods at most (MC-59).
+ */
 import { type Cidr, cidrContains } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import { isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
@@ -18,8 +21,8 @@ export interface SourcePods {
 export type LeftOutReason =
   | { readonly kind: 'outside-cidrs' }
   /**
-   * Two slices with one address and different conditions: which of them kube-proxy takes is chance. `with.pod` is empty where the other source is
-   * silent, whose slices name no pods.
+   * Two slices with one address and different conditions: which of them kube-proxy takes is chance.
+   * `with.pod` is empty where the other source is silent, whose slices name no pods.
    */
   | { readonly kind: 'collision'; readonly with: { readonly cluster: string; readonly pod: string } }
   | { readonly kind: 'too-many' };
@@ -45,30 +48,46 @@ interface Owner {
 }
 
 /**
- * `sources` are in the order of their precedence. `kept` are slices of other sources, which stay as they are, so their addresses are in use.
+ * `sources` are in the order of their precedence. `kept` are slices of other sources, which stay as they are,
+ * so their addresses are in use.
  */
-export function choosePods(sources: readonly SourcePods[], kept: readonly KeptSlice[] = [], most = maxEndpoints): ChosenPods {
+export function choosePods(
+  sources: readonly SourcePods[],
+  kept: readonly KeptSlice[] = [],
+  most = maxEndpoints,
+): ChosenPods {
   const taken = takenBy(kept);
   const leftOut: LeftOut[] = [];
-  const offers = sources.map((source) => ({ cluster: source.cluster, pods: addressedPods(source, taken, leftOut) }));
+  const offers = sources.map((source) => ({
+    cluster: source.cluster,
+    pods: addressedPods(source, taken, leftOut),
+  }));
   const room = roomOf(
     offers.map(({ pods }) => pods.map(isServing)),
     most,
   );
   const pods = offers.map(({ cluster, pods }, i) => {
     const { serving, others } = room[i] as Room;
-    const of = [pods.filter(isServing).slice(0, serving), pods.filter((pod) => !isServing(pod)).slice(0, others)].flat();
+    const of = [
+      pods.filter(isServing).slice(0, serving),
+      pods.filter((pod) => !isServing(pod)).slice(0, others),
+    ].flat();
     const inside = new Set(of);
     for (const pod of pods)
       if (!inside.has(pod))
-        for (const { ip } of pod.status?.podIPs ?? []) leftOut.push({ cluster, pod: pod.metadata.name, address: ip, reason: { kind: 'too-many' } });
+        for (const { ip } of pod.status?.podIPs ?? [])
+          leftOut.push({ cluster, pod: pod.metadata.name, address: ip, reason: { kind: 'too-many' } });
     return [cluster, of] as const;
   });
   return { pods: new Map(pods), leftOut };
 }
 
 /** Returns the pods of a source with their free addresses, which are taken from then on. */
-function addressedPods({ cluster, service, pods, podCidrs }: SourcePods, taken: Map<string, Owner>, leftOut: LeftOut[]): readonly Pod[] {
+function addressedPods(
+  { cluster, service, pods, podCidrs }: SourcePods,
+  taken: Map<string, Owner>,
+  leftOut: LeftOut[],
+): readonly Pod[] {
   const portsOf = portsByPod(service);
   return [...pods].sort(readyFirst).flatMap((pod) => {
     if (!shouldPodBeInEndpoints(pod, true)) return [];
@@ -82,7 +101,9 @@ function addressedPods({ cluster, service, pods, podCidrs }: SourcePods, taken: 
       else for (const key of keys) taken.set(key, owner);
       return !reason;
     });
-    return kept.length === 0 ? [] : [{ ...pod, status: { ...pod.status, podIP: kept[0] as string, podIPs: kept.map((ip) => ({ ip })) } }];
+    return kept.length === 0
+      ? []
+      : [{ ...pod, status: { ...pod.status, podIP: kept[0] as string, podIPs: kept.map((ip) => ({ ip })) } }];
   });
 
   function refusal(address: string, keys: readonly string[]): LeftOutReason | undefined {
@@ -98,7 +119,10 @@ interface Room {
   readonly others: number;
 }
 
-/** Pods that serve come first over all sources, so no source keeps those of another one out with pods that do not. */
+/**
+ * Pods that serve come first over all sources, so no source keeps those of another one out with pods that do
+ * not.
+ */
 function roomOf(sources: readonly (readonly boolean[])[], most: number): readonly Room[] {
   const serving = shares(
     sources.map((pods) => pods.filter((serves) => serves).length),
@@ -111,7 +135,10 @@ function roomOf(sources: readonly (readonly boolean[])[], most: number): readonl
   return sources.map((_, i) => ({ serving: serving[i] as number, others: others[i] as number }));
 }
 
-/** Gives each source the same share of `most`, and what it does not need to the others. The first sources get the rest. */
+/**
+ * Gives each source the same share of `most`, and what it does not need to the others. The first sources get
+ * the rest.
+ */
 function shares(needs: readonly number[], most: number): readonly number[] {
   let left = most;
   let waiting = needs.length;

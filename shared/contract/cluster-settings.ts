@@ -12,7 +12,9 @@ export interface ClusterSettings {
 }
 
 export interface OptInSettings {
-  /** If true, the hub deletes leftovers of the built-in controllers of a Service whose selector was removed. */
+  /**
+   * If true, the hub deletes leftovers of the built-in controllers of a Service whose selector was removed.
+   */
   readonly cleanup: boolean;
 }
 

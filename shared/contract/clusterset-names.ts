@@ -1,4 +1,7 @@
-/** Names of the Multi-Cluster Services API v0.5.2 (MC-5) and of this project (MC-80). The admission policies in infra restrict the writer to them. */
+/**
+ * Names of the Multi-Cluster Services API v0.5.2 (MC-5) and of this project (MC-80). The admission policies
+ * in infra restrict the writer to them.
+ */
 export const mcsGroup = 'multicluster.x-k8s.io';
 
 /** Annotation of a ServiceImport with the name of its derived Service. */
@@ -7,4 +10,10 @@ export const annotationDerivedService = 'multicluster.kubernetes.io/derived-serv
 export const derivedPrefix = 'derived-';
 
 /** Namespaces that clusters never export from or import into, independent of their switches (MC-60). */
-export const excludedNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease', 'default', 'fleet-endpoints'];
+export const excludedNamespaces: readonly string[] = [
+  'kube-system',
+  'kube-public',
+  'kube-node-lease',
+  'default',
+  'fleet-endpoints',
+];

@@ -1,17 +1,28 @@
-/** The membership of a cluster in a set, as in clusters.yaml and in the cluster's record (docs/clusterset.md). */
+/**
+ * The membership of a cluster in a set, as in clusters.yaml and in the cluster's record (docs/clusterset.md).
+ */
 export interface ClustersetMembership {
   /** The name of the set. */
   readonly set: string;
-  /** `labelled`: a namespace with the set's label takes imports. `all`: every namespace that is not excluded takes imports. */
+  /**
+   * `labelled`: a namespace with the set's label takes imports. `all`: every namespace that is not excluded
+   * takes imports.
+   */
   readonly sameness: 'labelled' | 'all';
   /** `shadow`: imports are computed and shown, but not written to the cluster. */
   readonly imports: Imports;
-  /** The cluster's imports are being deleted before the switch is off (`cluster imports CLUSTER off --withdraw`). `imports` is active meanwhile. */
+  /**
+   * The cluster's imports are being deleted before the switch is off (`cluster imports CLUSTER off
+   * --withdraw`). `imports` is active meanwhile.
+   */
   readonly withdraws?: boolean;
   readonly exports: MemberExports;
   /** Time for which changes of an export are batched before its importers run. */
   readonly importBatchSeconds: number;
-  /** Treatment of the cluster's endpoints in other clusters while it is silent (shared/clusterset/source-state.ts). */
+  /**
+   * Treatment of the cluster's endpoints in other clusters while it is silent
+   * (shared/clusterset/source-state.ts).
+   */
   readonly silence: 'keep' | 'evictAfter';
   readonly evictAfterSeconds: number;
   /** The cluster's failure domain: clusters of one region may be lost together. */

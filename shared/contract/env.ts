@@ -1,4 +1,7 @@
-/** Names of environment variables by program. infra sets them; functions/relay/relay-settings.ts and shared/hub-settings.ts read them. */
+/**
+ * Names of environment variables by program. infra sets them; functions/relay/relay-settings.ts and
+ * shared/hub-settings.ts read them.
+ */
 export const relayEnv = {
   clusterId: 'CLUSTER_ID',
   /** URL of the cluster's events queue. */
@@ -11,13 +14,19 @@ export const relayEnv = {
   port: 'RELAY_PORT',
   /** Listen address of that port. The default is all addresses, because the kubelet uses the pod's. */
   host: 'RELAY_HOST',
-  /** `namespace/name` of the Lease by which the relays of a cluster elect their leader. Without it this relay always leads. */
+  /**
+   * `namespace/name` of the Lease by which the relays of a cluster elect their leader. Without it this relay
+   * always leads.
+   */
   lease: 'RELAY_LEASE',
   /** Address of the API server and files of its credentials. The default is the pod's own service account. */
   apiUrl: 'KUBE_API_URL',
   apiCaFile: 'KUBE_API_CA_FILE',
   apiTokenFile: 'KUBE_API_TOKEN_FILE',
-  /** Local runs only: a file with a whole connection (shared/cluster-api/connection.ts). Changes of the file are read. */
+  /**
+   * Local runs only: a file with a whole connection (shared/cluster-api/connection.ts). Changes of the file
+   * are read.
+   */
   connectionFile: 'KUBE_CONNECTION_FILE',
   /** `1`: the relay also watches Namespaces, ServiceExports and ServiceImports (docs/clusterset.md). */
   clusterset: 'RELAY_CLUSTERSET',

@@ -1,11 +1,15 @@
 /**
- * All metrics of the system with name, unit and help, for emitters, dashboards and alarms. The only dimension is `cluster`, so an observation counts for the
- * fleet (without dimension) and for the cluster.
+ * All metrics of the system with name, unit and help, for emitters, dashboards and alarms. The only dimension
+ * is `cluster`, so an observation counts for the fleet (without dimension) and for the cluster.
  */
 export const metricsNamespace = 'FleetEndpoints';
 
-/** Returns the namespace of a hub's metrics, so two hubs in one account share neither metrics nor alarms. `hub` is undefined in a local run. */
-export const metricsNamespaceOf = (hub: string | undefined): string => (hub ? `${metricsNamespace}/${hub}` : metricsNamespace);
+/**
+ * Returns the namespace of a hub's metrics, so two hubs in one account share neither metrics nor alarms.
+ * `hub` is undefined in a local run.
+ */
+export const metricsNamespaceOf = (hub: string | undefined): string =>
+  hub ? `${metricsNamespace}/${hub}` : metricsNamespace;
 
 /** The objective, ms: a sync is on time if its writes are accepted within this time after it is due. */
 export const objectiveMs = 2_000;
@@ -19,16 +23,28 @@ export interface Metric {
 
 export const metrics = {
   EventsIn: { unit: 'Count', help: 'objects that reached ingest in events messages' },
-  Quarantined: { unit: 'Count', help: 'messages moved to quarantine because they are unreadable or not trusted' },
-  MessagesFailed: { unit: 'Count', help: 'messages on which ingest or sync failed; the queue delivers them again' },
+  Quarantined: {
+    unit: 'Count',
+    help: 'messages moved to quarantine because they are unreadable or not trusted',
+  },
+  MessagesFailed: {
+    unit: 'Count',
+    help: 'messages on which ingest or sync failed; the queue delivers them again',
+  },
   WakeUps: { unit: 'Count', help: 'wake-ups sent' },
-  IngestLatency: { unit: 'Milliseconds', help: 'from the relay’s observation of a change, by the hub’s clock, to its write to the snapshot' },
+  IngestLatency: {
+    unit: 'Milliseconds',
+    help: 'from the relay’s observation of a change, by the hub’s clock, to its write to the snapshot',
+  },
   SyncLatency: {
     unit: 'Milliseconds',
     help: 'from the due time of a sync (the relay’s observation plus the batch period) to the accepted write, without retries',
   },
   SyncsDue: { unit: 'Count', help: 'syncs counted in SyncLatency: the objective’s total' },
-  SyncsOnTime: { unit: 'Count', help: 'syncs of SyncsDue that were written within the objective: 2 s after they were due' },
+  SyncsOnTime: {
+    unit: 'Count',
+    help: 'syncs of SyncsDue that were written within the objective: 2 s after they were due',
+  },
   QueueLatency: { unit: 'Milliseconds', help: 'from the due time of a wake-up to the start of its sync' },
   SyncDuration: { unit: 'Milliseconds', help: 'one run of sync, from claim to done' },
   ApiLatency: { unit: 'Milliseconds', help: 'one request to a cluster API' },
@@ -36,44 +52,86 @@ export const metrics = {
   SyncsUnchanged: { unit: 'Count', help: 'runs that found nothing to write' },
   SyncsFailed: { unit: 'Count', help: 'runs of a controller that failed and are retried' },
   SyncsWaiting: { unit: 'Count', help: 'runs requeued: circuit open, throttled, first lists not complete' },
-  CallsUnserved: { unit: 'Count', help: 'runs requeued once more because a call failed, although the cluster answers a probe' },
+  CallsUnserved: {
+    unit: 'Count',
+    help: 'runs requeued once more because a call failed, although the cluster answers a probe',
+  },
   SyncsConflict: { unit: 'Count', help: 'writes refused because the object had changed' },
   Parked: { unit: 'Count', help: 'controllers of a service, exports and imports that used up their retries' },
-  GuardedRemovals: { unit: 'Count', help: 'runs that read the pods from the API server before they removed many endpoints' },
+  GuardedRemovals: {
+    unit: 'Count',
+    help: 'runs that read the pods from the API server before they removed many endpoints',
+  },
   Bounced: { unit: 'Count', help: 'wake-ups that met another worker’s lease' },
   WritesEndpoints: { unit: 'Count', help: 'writes of Endpoints' },
-  WritesSlices: { unit: 'Count', help: 'writes of EndpointSlices, also for Services that opt in and for imports' },
+  WritesSlices: {
+    unit: 'Count',
+    help: 'writes of EndpointSlices, also for Services that opt in and for imports',
+  },
   WritesImports: { unit: 'Count', help: 'writes of imports’ slices, which WritesSlices includes' },
   HandOversWaiting: {
     unit: 'Count',
     help: 'runs that kept slices of a Service’s former writer because the next writer’s slices did not serve every ready address for 30 s',
   },
-  OptInHeld: { unit: 'Count', help: 'runs that left slices as they are because the annotation of a Service is invalid or gone' },
+  OptInHeld: {
+    unit: 'Count',
+    help: 'runs that left slices as they are because the annotation of a Service is invalid or gone',
+  },
   ServicesWithoutWriter: {
     unit: 'Count',
     help: 'services that opt in without a writer, or have slices of the hub that nobody follows; no value for a paused cluster',
   },
-  HistoryLost: { unit: 'Count', help: 'runs whose record of the history could not be written; only the history is affected' },
+  HistoryLost: {
+    unit: 'Count',
+    help: 'runs whose record of the history could not be written; only the history is affected',
+  },
   ForeignWrites: { unit: 'Count', help: 'changes of our objects that we did not make' },
-  ShadowDifferences: { unit: 'Count', help: 'services with a confirmed difference between their endpoints and ours' },
-  Drift: { unit: 'Count', help: 'objects in which a list or the API server differed so much that the snapshot was in doubt' },
+  ShadowDifferences: {
+    unit: 'Count',
+    help: 'services with a confirmed difference between their endpoints and ours',
+  },
+  Drift: {
+    unit: 'Count',
+    help: 'objects in which a list or the API server differed so much that the snapshot was in doubt',
+  },
   SweepResends: { unit: 'Count', help: 'services woken by sweep because their work was overdue' },
   Sweeps: { unit: 'Count', help: 'runs of sweep that report the clusters' },
   OldestDirtyAge: { unit: 'Seconds', help: 'age of the oldest overdue work' },
-  RelayHeartbeatAge: { unit: 'Seconds', help: 'time since the relay sent the last heartbeat that ingest has handled' },
-  SilentRelays: { unit: 'Count', help: '1 for a cluster whose relay is silent, 0 for any other cluster; no value for a paused cluster' },
-  OpenCircuits: { unit: 'Count', help: '1 for an active cluster that the hub cannot write to, 0 for any other active cluster' },
+  RelayHeartbeatAge: {
+    unit: 'Seconds',
+    help: 'time since the relay sent the last heartbeat that ingest has handled',
+  },
+  SilentRelays: {
+    unit: 'Count',
+    help: '1 for a cluster whose relay is silent, 0 for any other cluster; no value for a paused cluster',
+  },
+  OpenCircuits: {
+    unit: 'Count',
+    help: '1 for an active cluster that the hub cannot write to, 0 for any other active cluster',
+  },
   CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },
-  GateClosed: { unit: 'Count', help: '1 for a cluster whose first lists are not complete, 0 for any other cluster; no value for a paused cluster' },
+  GateClosed: {
+    unit: 'Count',
+    help: '1 for a cluster whose first lists are not complete, 0 for any other cluster; no value for a paused cluster',
+  },
   CredentialExpires: {
     unit: 'Count',
     help: 'days until the token or certificate in a cluster’s secret ends, once an hour; no value if it has no end',
   },
   IncarnationBumped: { unit: 'Count', help: 'clusters that were restored or created again' },
-  ServicesContested: { unit: 'Count', help: 'services that are not written for a time because another client keeps writing their objects' },
+  ServicesContested: {
+    unit: 'Count',
+    help: 'services that are not written for a time because another client keeps writing their objects',
+  },
   WriterConflict: { unit: 'Count', help: '1 while another controller writes our objects' },
-  SourcesSilent: { unit: 'Count', help: '1 for an exporting cluster that is silent or in doubt: its endpoints stay in other clusters as they are' },
-  SourcesEvicted: { unit: 'Count', help: '1 for an exporting cluster that is evicted: its endpoints are removed from other clusters' },
+  SourcesSilent: {
+    unit: 'Count',
+    help: '1 for an exporting cluster that is silent or in doubt: its endpoints stay in other clusters as they are',
+  },
+  SourcesEvicted: {
+    unit: 'Count',
+    help: '1 for an exporting cluster that is evicted: its endpoints are removed from other clusters',
+  },
   SourcesUnknown: {
     unit: 'Count',
     help: 'clusters of an import whose exports the hub does not know, counted in each run: the import stays as it is',
@@ -82,7 +140,10 @@ export const metrics = {
     unit: 'Milliseconds',
     help: 'from the source relay’s observation of a change (plus its batch period) to the importer’s accepted write, with every wait of the import',
   },
-  ExportsRefused: { unit: 'Count', help: 'runs of a ServiceExport that is not valid: its Valid condition has the reason' },
+  ExportsRefused: {
+    unit: 'Count',
+    help: 'runs of a ServiceExport that is not valid: its Valid condition has the reason',
+  },
   ImportsBlocked: {
     unit: 'Count',
     help: 'runs that could not write an import or the slices of a source: another owner’s object has the name, or the cluster refuses the write',
@@ -91,7 +152,10 @@ export const metrics = {
     unit: 'Count',
     help: 'delayed wake-ups of imports: an exporter changed more names in a minute than its budget allows, or a worker ran as many imports as it may',
   },
-  AddressCollisions: { unit: 'Count', help: 'addresses left out of an import because another source has them on the same port' },
+  AddressCollisions: {
+    unit: 'Count',
+    help: 'addresses left out of an import because another source has them on the same port',
+  },
   AddressesOutside: {
     unit: 'Count',
     help: 'addresses left out of an import because they are outside of the ranges that their cluster may export (exports.podCidrs)',
@@ -100,18 +164,27 @@ export const metrics = {
     unit: 'Count',
     help: 'runs that kept endpoints because the pods of the namespace have more bytes than a run reads, or the cluster more Nodes; and runs of exports with such pods',
   },
-  EvictionsHeld: { unit: 'Count', help: 'evictions that wait because half of the set is silent, or because no other source of the import is ready' },
+  EvictionsHeld: {
+    unit: 'Count',
+    help: 'evictions that wait because half of the set is silent, or because no other source of the import is ready',
+  },
 } as const satisfies { readonly [name: string]: Metric };
 
 export type MetricName = keyof typeof metrics;
 
-/** Choices of the metrics that each cluster has besides the fleet: `hub.clusterMetrics` in clusters.yaml. A local run keeps all. */
+/**
+ * Choices of the metrics that each cluster has besides the fleet: `hub.clusterMetrics` in clusters.yaml. A
+ * local run keeps all.
+ */
 export const clusterMetricsChoices = ['few', 'all'] as const;
 export type ClusterMetrics = (typeof clusterMetricsChoices)[number];
 
 /** Metrics with a value in every hour. CloudWatch bills a metric of a cluster for each hour with a value. */
 export const steadyPerCluster: readonly MetricName[] = ['SyncLatency', 'OldestDirtyAge', 'RelayHeartbeatAge'];
-/** Metrics that are above 0 only during a problem. With `few` a 0 is kept for the fleet only, because the cluster's alarms treat a missing value as 0. */
+/**
+ * Metrics that are above 0 only during a problem. With `few` a 0 is kept for the fleet only, because the
+ * cluster's alarms treat a missing value as 0.
+ */
 const troublePerCluster: readonly MetricName[] = [
   'SyncsFailed',
   'Parked',
@@ -122,7 +195,10 @@ const troublePerCluster: readonly MetricName[] = [
   'GateClosed',
   'WriterConflict',
 ];
-/** Further metrics of each cluster with `all`, besides upstream's gauges. SQS publishes the counts of queues' messages free of charge. */
+/**
+ * Further metrics of each cluster with `all`, besides upstream's gauges. SQS publishes the counts of queues'
+ * messages free of charge.
+ */
 const morePerCluster: readonly MetricName[] = ['EventsIn', 'SyncsWritten'];
 
 export const perCluster: { readonly [C in ClusterMetrics]: readonly MetricName[] } = {

@@ -1,17 +1,26 @@
 /**
- * The wait of a requeued run by cause. The service itself is not at fault, so no retry is counted and the run is requeued until the cause ends. Failures of
- * a service have upstream's back-off (shared/workqueue/rules/backoff.ts).
+ * The wait of a requeued run by cause. The service itself is not at fault, so no retry is counted and the run
+ * is requeued until the cause ends. Failures of a service have upstream's back-off
+ * (shared/workqueue/rules/backoff.ts).
  */
 export interface RequeueRule {
-  /** Wait after the first such run, in seconds. It doubles with each further run in a row, up to `maxSeconds`. */
+  /**
+   * Wait after the first such run, in seconds. It doubles with each further run in a row, up to `maxSeconds`.
+   */
   readonly afterSeconds: number;
   /** If absent, every wait is `afterSeconds`. */
   readonly maxSeconds?: number;
   /** Random share of the wait, so runs with the same cause do not return at once. 0 by default. */
   readonly jitter?: number;
-  /** For causes that each further change meets too: a wake-up that is pending within this time also covers a later run. The default is the run's own wait. */
+  /**
+   * For causes that each further change meets too: a wake-up that is pending within this time also covers a
+   * later run. The default is the run's own wait.
+   */
   readonly coalesceWithinSeconds?: number;
-  /** The wait does not double with runs in a row, and the next cause begins with its first wait: an outage is no reason for a long one after it. */
+  /**
+   * The wait does not double with runs in a row, and the next cause begins with its first wait: an outage is
+   * no reason for a long one after it.
+   */
   readonly endsRow?: true;
 }
 
@@ -33,7 +42,10 @@ export const requeueDefaults = {
   podsTooLarge: { afterSeconds: 300 },
   /** The mass-removal guard, or the run of an export, found that the cluster differs from the snapshot. */
   snapshotInDoubt: { afterSeconds: 60 },
-  /** An exported Service has no valid selector any more. Its export follows the last one, whose pods wake no run. */
+  /**
+   * An exported Service has no valid selector any more. Its export follows the last one, whose pods wake no
+   * run.
+   */
   selectorUndecided: { afterSeconds: 10 },
   /** Shadow mode: a difference is confirmed if it still exists after this wait. */
   differenceUnconfirmed: { afterSeconds: 10 },
@@ -54,8 +66,15 @@ export const requeueDefaults = {
 export type RequeueCause = keyof typeof requeueDefaults;
 export type RequeueLimits = Readonly<Record<RequeueCause, RequeueRule>>;
 
-/** Returns whole seconds, at least 1. `rounds` is the number of earlier requeued runs in a row. `random` is in [0, 1). */
-export function requeueSeconds({ afterSeconds, maxSeconds = afterSeconds, jitter = 0 }: RequeueRule, rounds: number, random: number): number {
+/**
+ * Returns whole seconds, at least 1. `rounds` is the number of earlier requeued runs in a row. `random` is in
+ * [0, 1).
+ */
+export function requeueSeconds(
+  { afterSeconds, maxSeconds = afterSeconds, jitter = 0 }: RequeueRule,
+  rounds: number,
+  random: number,
+): number {
   const seconds = Math.min(afterSeconds * 2 ** rounds, maxSeconds);
   return Math.max(1, Math.ceil(seconds * (1 - jitter) + seconds * jitter * random));
 }

@@ -1,7 +1,8 @@
 /**
- * The metrics of upstream's EndpointSlice controller under upstream's names (docs/behaviour.md ME-1..ME-9), so existing dashboards keep working. The
- * endpoints controller lacks metrics of its own. Dimensions are `cluster` and the metric's labels. A label without a value is left out, because CloudWatch
- * does not take empty values and Prometheus treats both alike.
+ * The metrics of upstream's EndpointSlice controller under upstream's names (docs/behaviour.md ME-1..ME-9),
+ * so existing dashboards keep working. The endpoints controller lacks metrics of its own. Dimensions are
+ * `cluster` and the metric's labels. A label without a value is left out, because CloudWatch does not take
+ * empty values and Prometheus treats both alike.
  */
 export interface UpstreamMetric {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -27,14 +28,26 @@ export const upstreamMetrics = {
     buckets: doubling,
     help: 'endpoints removed, for each address type of each sync',
   },
-  endpoint_slice_controller_endpoints_desired: { type: 'gauge', labels: [], help: 'endpoints that all services should have, both address types' },
-  endpoint_slice_controller_num_endpoint_slices: { type: 'gauge', labels: [], help: 'slices of all services, both address types' },
+  endpoint_slice_controller_endpoints_desired: {
+    type: 'gauge',
+    labels: [],
+    help: 'endpoints that all services should have, both address types',
+  },
+  endpoint_slice_controller_num_endpoint_slices: {
+    type: 'gauge',
+    labels: [],
+    help: 'slices of all services, both address types',
+  },
   endpoint_slice_controller_desired_endpoint_slices: {
     type: 'gauge',
     labels: [],
     help: 'slices that there would be if all were packed as well as possible, both address types',
   },
-  endpoint_slice_controller_changes: { type: 'counter', labels: ['operation'], help: 'slices written: create, update or delete' },
+  endpoint_slice_controller_changes: {
+    type: 'counter',
+    labels: ['operation'],
+    help: 'slices written: create, update or delete',
+  },
   endpoint_slice_controller_endpointslices_changed_per_sync: {
     type: 'histogram',
     labels: ['topology', 'traffic_distribution'],

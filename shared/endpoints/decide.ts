@@ -2,7 +2,15 @@ import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import { findPort, isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
-import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints, Pod, Service, ServicePort } from '#shared/kube/types.ts';
+import type {
+  EndpointAddress,
+  EndpointPort,
+  EndpointSubset,
+  Endpoints,
+  Pod,
+  Service,
+  ServicePort,
+} from '#shared/kube/types.ts';
 import { computeTriggerTime } from '#shared/triggertime/tracker.ts';
 import { addressFamily, podAddress } from './address.ts';
 import { countAddresses, maxCapacity, truncate } from './capacity.ts';
@@ -12,14 +20,16 @@ import type { EndpointsInput, EndpointsPlan } from './plan.ts';
 import { repackSubsets } from './subsets.ts';
 
 /**
- * One run of the endpoints controller for one service: syncService of pkg/controller/endpoint/endpoints_controller.go
- * (docs/behaviour.md 4) as a function. Upstream's check for stale input (EP-52..54) is missing, because `current` comes from the API server.
+ * One run of the endpoints controller for one service: syncService of
+ * pkg/controller/endpoint/endpoints_controller.go (docs/behaviour.md 4) as a function. Upstream's check for
+ * stale input (EP-52..54) is missing, because `current` comes from the API server.
  */
 export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
   const { namespace, name, service, pods, current } = input;
   // Unconditional: also for Endpoints of another writer, and if we know of no Endpoints (EP-2).
   if (!service) return { write: { verb: 'delete', namespace, name }, triggerTimes: undefined };
-  if (service.spec?.type === 'ExternalName' || !service.spec?.selector) return { write: undefined, triggerTimes: input.triggerTimes };
+  if (service.spec?.type === 'ExternalName' || !service.spec?.selector)
+    return { write: undefined, triggerTimes: input.triggerTimes };
 
   const { triggerTime, next } = computeTriggerTime(input.triggerTimes, service, pods);
   const subsets = repackSubsets(podSubsets(service, pods));
@@ -27,10 +37,15 @@ export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
   if (current && isCorrect(current, service, subsets)) return unchanged;
 
   const truncated = truncate(subsets);
-  const annotations = endpointsAnnotations(current?.metadata.annotations, triggerTime, truncated !== undefined);
+  const annotations = endpointsAnnotations(
+    current?.metadata.annotations,
+    triggerTime,
+    truncated !== undefined,
+  );
   const object = endpoints(input, endpointsLabels(service), annotations, truncated ?? subsets);
   if (!current) return { write: { verb: 'create', object }, triggerTimes: next };
-  // Upstream sends it all the same and the API server sees no change, time and again for an object of 1000 addresses (EP-59, EP-60).
+  // Upstream sends it all the same and the API server sees no change, time and again for an object of 1000
+  // addresses (EP-59, EP-60).
   if (changesNothing(object, current)) return unchanged;
   return { write: { verb: 'update', object }, triggerTimes: next };
 }
@@ -40,14 +55,18 @@ function podSubsets(service: Service, pods: readonly Pod[]): readonly EndpointSu
   const { publishNotReadyAddresses = false } = service.spec ?? {};
   const servicePorts = service.spec?.ports ?? [];
   const family = addressFamily(service);
-  const subsets = new Map<string, { addresses: EndpointAddress[]; notReadyAddresses: EndpointAddress[]; ports: EndpointPort[] }>();
+  const subsets = new Map<
+    string,
+    { addresses: EndpointAddress[]; notReadyAddresses: EndpointAddress[]; ports: EndpointPort[] }
+  >();
   for (const pod of pods) {
     if (!shouldPodBeInEndpoints(pod, publishNotReadyAddresses)) continue;
     const address = podAddress(pod, service, family);
     if (!address) continue;
     const numbers = servicePorts.map((port) => findPort(pod, port));
     // A pod without any port is listed only if the Service is headless and has no ports (EP-14, EP-16).
-    if (numbers.every((n) => n === undefined) && !(servicePorts.length === 0 && hasClusterIPNone(service))) continue;
+    if (numbers.every((n) => n === undefined) && !(servicePorts.length === 0 && hasClusterIPNone(service)))
+      continue;
     const key = numbers.join();
     let subset = subsets.get(key);
     if (!subset) {
@@ -60,24 +79,43 @@ function podSubsets(service: Service, pods: readonly Pod[]): readonly EndpointSu
 }
 
 /** A port that the pod does not have is left out (EP-15). */
-function endpointPorts(servicePorts: readonly ServicePort[], numbers: readonly (number | undefined)[]): EndpointPort[] {
+function endpointPorts(
+  servicePorts: readonly ServicePort[],
+  numbers: readonly (number | undefined)[],
+): EndpointPort[] {
   return servicePorts.flatMap(({ name, protocol, appProtocol }, i) => {
     const port = numbers[i];
     if (port === undefined) return [];
     // An empty name counts as absent. An empty appProtocol counts as present, since it is a pointer upstream.
-    return [{ ...(name && { name }), port, ...(protocol && { protocol }), ...(typeof appProtocol === 'string' && { appProtocol }) }];
+    return [
+      {
+        ...(name && { name }),
+        port,
+        ...(protocol && { protocol }),
+        ...(typeof appProtocol === 'string' && { appProtocol }),
+      },
+    ];
   });
 }
 
 /** Returns true if the Endpoints need no write (EP-56..61). */
 function isCorrect(current: Endpoints, service: Service, subsets: readonly EndpointSubset[]): boolean {
   const { ready, notReady } = countAddresses(current.subsets);
-  const capacityCorrect = ready + notReady <= maxCapacity && current.metadata.annotations?.[annotationOverCapacity] === undefined;
-  return capacityCorrect && labelsCorrect(current.metadata.labels, service) && sameContent(current.subsets, subsets);
+  const capacityCorrect =
+    ready + notReady <= maxCapacity && current.metadata.annotations?.[annotationOverCapacity] === undefined;
+  return (
+    capacityCorrect &&
+    labelsCorrect(current.metadata.labels, service) &&
+    sameContent(current.subsets, subsets)
+  );
 }
 
 /** Keeps the present annotations and sets or removes our two (EP-63). */
-function endpointsAnnotations(current: Labels | undefined, triggerTime: string | undefined, truncated: boolean): Labels {
+function endpointsAnnotations(
+  current: Labels | undefined,
+  triggerTime: string | undefined,
+  truncated: boolean,
+): Labels {
   const { [annotationTriggerTime]: _, [annotationOverCapacity]: __, ...others } = current ?? {};
   return {
     ...others,
@@ -86,8 +124,16 @@ function endpointsAnnotations(current: Labels | undefined, triggerTime: string |
   };
 }
 
-/** The whole object to send: everything else as it is (EP-62). The namespace is in the body, unlike upstream's. */
-function endpoints({ namespace, name, current }: EndpointsInput, labels: Labels, annotations: Labels, subsets: readonly EndpointSubset[]): Endpoints {
+/**
+ * The whole object to send: everything else as it is (EP-62). The namespace is in the body, unlike
+ * upstream's.
+ */
+function endpoints(
+  { namespace, name, current }: EndpointsInput,
+  labels: Labels,
+  annotations: Labels,
+  subsets: readonly EndpointSubset[],
+): Endpoints {
   const { subsets: _, ...rest } = current ?? {};
   const { annotations: __, ...metadata } = current?.metadata ?? { name, namespace };
   return {

@@ -11,7 +11,8 @@ export function endpointsFailure(
 ): { readonly retry: boolean; readonly event?: EventSketch } {
   switch (write.verb) {
     case 'delete':
-      // gone already is what was wanted (EP-3); what an admission policy keeps from the writer (hand-made ones, infra/relay/writer-policies.ts) it keeps for good
+      // gone already is what was wanted (EP-3); what an admission policy keeps from the writer (hand-made
+      // ones, infra/relay/writer-policies.ts) it keeps for good
       return { retry: failure.status !== 404 && failure.status !== 422 };
     case 'create':
       // A terminating namespace accepts no new objects and deletes the present ones (EP-64).
@@ -22,7 +23,9 @@ export function endpointsFailure(
   }
 }
 
-/** Returns false for Endpoints of a leader election. Upstream's check at its start visits all others (EP-70). */
+/**
+ * Returns false for Endpoints of a leader election. Upstream's check at its start visits all others (EP-70).
+ */
 export function isLeftoverCandidate(endpointsAnnotations: Labels | null | undefined): boolean {
   return endpointsAnnotations?.[annotationLeader] === undefined;
 }

@@ -21,6 +21,8 @@ export type EndpointsWrite =
 
 export interface EndpointsPlan {
   readonly write: EndpointsWrite | undefined;
-  /** The tracker's next state: saved whether or not the write succeeds (TT-14). Undefined: forget it (TT-12). */
+  /**
+   * The tracker's next state: saved whether or not the write succeeds (TT-14). Undefined: forget it (TT-12).
+   */
   readonly triggerTimes: TriggerTimes | undefined;
 }

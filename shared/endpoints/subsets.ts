@@ -3,9 +3,10 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from '#shared/kube
 import { dumpPort, dumpSubset } from './dump.ts';
 
 /**
- * Returns the canonical form of subsets, in the order of upstream's RepackSubsets (pkg/api/v1/endpoints/util.go;
- * docs/behaviour.md 5). Ports with the same addresses share a subset. An address that is not ready for a port in one input
- * subset is not ready for that port at all. Among addresses with the same IP and UID the first is kept.
+ * Returns the canonical form of subsets, in the order of upstream's RepackSubsets
+ * (pkg/api/v1/endpoints/util.go; docs/behaviour.md 5). Ports with the same addresses share a subset. An
+ * address that is not ready for a port in one input subset is not ready for that port at all. Among addresses
+ * with the same IP and UID the first is kept.
  */
 export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const addresses = new Map<string, NumberedAddress>();
@@ -40,10 +41,13 @@ interface PortStates {
 }
 
 /**
- * Notes each address under its identity (RS-2) and gives it a number. A space sorts before everything in an IP, so identities
- * as text are in the order of RS-9: by IP, then no UID first.
+ * Notes each address under its identity (RS-2) and gives it a number. A space sorts before everything in an
+ * IP, so identities as text are in the order of RS-9: by IP, then no UID first.
  */
-function numberAddresses(list: readonly EndpointAddress[] | null | undefined, addresses: Map<string, NumberedAddress>): number[] {
+function numberAddresses(
+  list: readonly EndpointAddress[] | null | undefined,
+  addresses: Map<string, NumberedAddress>,
+): number[] {
   return (list ?? []).map((address) => {
     const identity = `${address.ip} ${address.targetRef?.uid ?? ''}`;
     let known = addresses.get(identity);

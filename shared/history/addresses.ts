@@ -21,7 +21,11 @@ export interface ListedAddress {
 export type Addresses = ReadonlyMap<string, ListedAddress>;
 
 /** The key is unique because places and addresses contain no spaces. */
-export const addressKey = ({ where, address, pod }: Pick<ListedAddress, 'where' | 'address' | 'pod'>): string => `${where} ${address} ${pod}`;
+export const addressKey = ({
+  where,
+  address,
+  pod,
+}: Pick<ListedAddress, 'where' | 'address' | 'pod'>): string => `${where} ${address} ${pod}`;
 
 export function addressesOf(outputs: readonly Output[]): Addresses {
   const all = new Map<string, ListedAddress>();
@@ -32,7 +36,13 @@ export function addressesOf(outputs: readonly Output[]): Addresses {
     texts.set(ports, text);
     const details = { ports: text, ...detailsOf(endpoint) };
     for (const address of endpoint.addresses ?? []) {
-      const listed = { where, address, pod: endpoint.targetRef?.name ?? '', state: stateText(endpoint), details };
+      const listed = {
+        where,
+        address,
+        pod: endpoint.targetRef?.name ?? '',
+        state: stateText(endpoint),
+        details,
+      };
       const key = addressKey(listed);
       const other = all.get(key);
       all.set(key, other ? merged(other, listed) : listed);
@@ -42,17 +52,27 @@ export function addressesOf(outputs: readonly Output[]): Addresses {
 }
 
 /**
- * Merges an address that is listed twice with different ports: in two subsets, or in a new slice while the old slice still has it. Other addresses of an
- * output share one text of ports. The merged text belongs to this address alone, so it is bounded.
+ * Merges an address that is listed twice with different ports: in two subsets, or in a new slice while the
+ * old slice still has it. Other addresses of an output share one text of ports. The merged text belongs to
+ * this address alone, so it is bounded.
  */
 function merged(a: ListedAddress, b: ListedAddress): ListedAddress {
   const texts = [a, b].map(({ details }) => shortened(details['ports'] ?? '', 1_000));
   const ports = [...new Set(texts)].sort().join(', ');
-  return { ...a, state: [...new Set([a.state, b.state])].sort().join(' and '), details: { ...b.details, ...a.details, ports } };
+  return {
+    ...a,
+    state: [...new Set([a.state, b.state])].sort().join(' and '),
+    details: { ...b.details, ...a.details, ports },
+  };
 }
 
-/** Returns changed details as "ports http 80/TCP → http 8080/TCP; zone a → b", or undefined without a change. */
-export function detailBetween(from: ListedAddress['details'], to: ListedAddress['details']): string | undefined {
+/**
+ * Returns changed details as "ports http 80/TCP → http 8080/TCP; zone a → b", or undefined without a change.
+ */
+export function detailBetween(
+  from: ListedAddress['details'],
+  to: ListedAddress['details'],
+): string | undefined {
   const names = Object.keys({ ...from, ...to }).filter((name) => (from[name] ?? '') !== (to[name] ?? ''));
   if (names.length === 0) return undefined;
   return shortened(names.map((name) => `${name} ${partOf(from[name])} → ${partOf(to[name])}`).join('; '));

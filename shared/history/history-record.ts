@@ -6,7 +6,10 @@ import type { Where } from './addresses.ts';
 export interface Move {
   readonly where: Where;
   readonly address: string;
-  /** State before and after the run, such as `ready` or `not ready, terminating`. Undefined if the address was or is not listed. */
+  /**
+   * State before and after the run, such as `ready` or `not ready, terminating`. Undefined if the address was
+   * or is not listed.
+   */
   readonly from: string | undefined;
   readonly to: string | undefined;
   /** Changes of ports, node, zone and hints. */
@@ -18,7 +21,9 @@ export interface PodMoves {
   readonly pod: string;
   /** The reason of `explain` at that moment. Empty if the moves need no reason. */
   readonly why: string;
-  /** The code of the reason, for programs (shared/verdicts/verdict.ts). Undefined if the moves need no reason. */
+  /**
+   * The code of the reason, for programs (shared/verdicts/verdict.ts). Undefined if the moves need no reason.
+   */
   readonly reason?: string | undefined;
   readonly moves: readonly Move[];
   /** Another client had written `from`, and the run has restored the former state. */
@@ -35,7 +40,10 @@ export interface HistoryRecord {
   readonly atMs: number;
   /** The generation that the run covered. For several equal runs: the generation of the first. */
   readonly generation: number;
-  /** Time when the relay saw the change, plus the batch period. Undefined for a retry, and for a later run under the same lease. */
+  /**
+   * Time when the relay saw the change, plus the batch period. Undefined for a retry, and for a later run
+   * under the same lease.
+   */
   readonly seenMs?: number | undefined;
   /** Due time of the wake-up. */
   readonly dueMs?: number | undefined;
@@ -47,7 +55,9 @@ export interface HistoryRecord {
   readonly deletes?: { readonly endpoints: number; readonly slices: number };
   /** Result of each controller that failed or was requeued. */
   readonly endings: { readonly [C in Controller]?: Ending };
-  /** The reason why the run did nothing, if it is not a controller's result: the mode or a writer conflict. */
+  /**
+   * The reason why the run did nothing, if it is not a controller's result: the mode or a writer conflict.
+   */
   readonly heldBack?: string | undefined;
   /** Further facts for the reader, such as the mass-removal guard or a lease that was taken over. */
   readonly notes: readonly string[];
@@ -55,18 +65,30 @@ export interface HistoryRecord {
   readonly gap?: string | undefined;
   /** The hub had saved no output of the Service as present, so the record begins with this run. */
   readonly isFirst?: boolean;
-  /** Writer of the Service from this run on, in clusters whose built-in controllers are on. `opt-in` is the hub. Undefined elsewhere. */
+  /**
+   * Writer of the Service from this run on, in clusters whose built-in controllers are on. `opt-in` is the
+   * hub. Undefined elsewhere.
+   */
   readonly writer?: 'opt-in' | 'built-in' | 'none';
   /** Numbers of addresses that another client changed at an unknown time before the run. */
   readonly foundOtherwise?: { readonly endpoints: number; readonly slices: number };
-  /** The run wrote or deleted every slice that was saved. The preconditions of these writes prove that no other client had changed one. */
+  /**
+   * The run wrote or deleted every slice that was saved. The preconditions of these writes prove that no
+   * other client had changed one.
+   */
   readonly provesSlices?: boolean;
-  /** The table had newer outputs and refused to save those of the run, so later records do not continue from its changes. */
+  /**
+   * The table had newer outputs and refused to save those of the run, so later records do not continue from
+   * its changes.
+   */
   readonly isUnsaved?: boolean;
   readonly changes: readonly PodMoves[];
   /** Number of changed pods that are not named. */
   readonly more: number;
-  /** Runs in a row that ended like this one (repeats.ts); the first began at `atMs`, the last at `untilMs`. The table has a record of each. */
+  /**
+   * Runs in a row that ended like this one (repeats.ts); the first began at `atMs`, the last at `untilMs`.
+   * The table has a record of each.
+   */
   readonly times: number;
   readonly untilMs: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Rules of the API server for names, labels and ports (apimachinery's util/validation). Data that breaks them comes from no API server: a relay that sends
- * it is broken or hostile.
+ * Rules of the API server for names, labels and ports (apimachinery's util/validation). Data that breaks them
+ * comes from no API server: a relay that sends it is broken or hostile.
  */
 import type { Labels } from './labels.ts';
 
@@ -28,20 +28,30 @@ export function isQualifiedName(text: string): boolean {
 }
 
 export const areLabels = (labels: unknown): labels is Labels =>
-  isMap(labels) && Object.entries(labels).every(([key, value]) => isQualifiedName(key) && isLabelValue(value));
+  isMap(labels) &&
+  Object.entries(labels).every(([key, value]) => isQualifiedName(key) && isLabelValue(value));
 
-/** Keys as of labels (in any case, as the API server lowers the prefix), and values of any well-formed text; at most 256 KiB together. */
+/**
+ * Keys as of labels (in any case, as the API server lowers the prefix), and values of any well-formed text;
+ * at most 256 KiB together.
+ */
 export const areAnnotations = (annotations: unknown): annotations is Labels =>
   isMap(annotations) &&
-  Object.entries(annotations).every(([key, value]) => isQualifiedName(key.toLowerCase()) && isWellFormed(value)) &&
-  Object.entries(annotations).reduce((sum, [key, value]) => sum + key.length + (value as string).length, 0) <= 256 * 1024;
+  Object.entries(annotations).every(
+    ([key, value]) => isQualifiedName(key.toLowerCase()) && isWellFormed(value),
+  ) &&
+  Object.entries(annotations).reduce((sum, [key, value]) => sum + key.length + (value as string).length, 0) <=
+    256 * 1024;
 
-export const isPortNumber = (port: unknown): port is number => Number.isInteger(port) && (port as number) >= 1 && (port as number) <= 65_535;
+export const isPortNumber = (port: unknown): port is number =>
+  Number.isInteger(port) && (port as number) >= 1 && (port as number) <= 65_535;
 
 /** An IANA service name without its rule on letters: every port name that the API server accepts passes. */
-export const isPortName = (name: unknown): name is string => typeof name === 'string' && name.length <= 63 && portName.test(name);
+export const isPortName = (name: unknown): name is string =>
+  typeof name === 'string' && name.length <= 63 && portName.test(name);
 
-export const isProtocol = (protocol: unknown): boolean => protocol === 'TCP' || protocol === 'UDP' || protocol === 'SCTP';
+export const isProtocol = (protocol: unknown): boolean =>
+  protocol === 'TCP' || protocol === 'UDP' || protocol === 'SCTP';
 
 /** A port of a Service. An absent or empty name or protocol is allowed. */
 export const isServicePort = (port: unknown): boolean =>
@@ -55,11 +65,13 @@ export const isServicePort = (port: unknown): boolean =>
     (typeof port['appProtocol'] === 'string' && isQualifiedName(port['appProtocol'])));
 
 /** Without a lone surrogate, which no UTF-8 text has. */
-export const isWellFormed = (text: unknown): text is string => typeof text === 'string' && !loneSurrogate.test(text);
+export const isWellFormed = (text: unknown): text is string =>
+  typeof text === 'string' && !loneSurrogate.test(text);
 const loneSurrogate = /\p{Surrogate}/u;
 
 export const isMap = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** 0 is a number that only older API servers let pass. */
-const isTargetPort = (target: unknown): boolean => target === 0 || target === '' || isPortNumber(target) || isPortName(target);
+const isTargetPort = (target: unknown): boolean =>
+  target === 0 || target === '' || isPortNumber(target) || isPortName(target);

@@ -1,7 +1,10 @@
 import { parsedIP } from './ip.ts';
 import type { AddressType } from './types.ts';
 
-/** A range of addresses, as CEL's `cidr()` reads it: what the hub lets through, an admission policy with the same text lets through. */
+/**
+ * A range of addresses, as CEL's `cidr()` reads it: what the hub lets through, an admission policy with the
+ * same text lets through.
+ */
 export interface Cidr {
   readonly family: AddressType;
   /** The first address, as a number. */
@@ -10,7 +13,10 @@ export interface Cidr {
   readonly hostBits: number;
 }
 
-/** Returns undefined unless the text is a range. Errors are a missing or too long prefix, and bits behind the prefix. */
+/**
+ * Returns undefined unless the text is a range. Errors are a missing or too long prefix, and bits behind the
+ * prefix.
+ */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = '', prefix = '', ...rest] = text.split('/');
   const ip = parsedIP(address);

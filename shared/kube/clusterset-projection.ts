@@ -1,4 +1,7 @@
-/** The fields of a Namespace, ServiceExport and ServiceImport that leave their cluster. `projection.ts` has the kinds of every cluster. */
+/**
+ * The fields of a Namespace, ServiceExport and ServiceImport that leave their cluster. `projection.ts` has
+ * the kinds of every cluster.
+ */
 import type { ServiceExport, ServiceImport } from './mcs-types.ts';
 import { annotationClusterset, annotationMinLocal, annotationPrefer } from './names.ts';
 import type { ClustersetKind, Namespace, ObjectMeta, ObjectOfKind } from './types.ts';
@@ -20,17 +23,42 @@ type ExportTuple = readonly [
   own: Labels,
 ];
 /** Enough fields to detect an edit. A run reads the whole object before it writes. */
-type ImportTuple = readonly [uid: string, deleted: Time, generation: number, labels: Labels, annotations: Labels];
+type ImportTuple = readonly [
+  uid: string,
+  deleted: Time,
+  generation: number,
+  labels: Labels,
+  annotations: Labels,
+];
 
 export function encodeClustersetObject(kind: ClustersetKind, object: ObjectOfKind[ClustersetKind]): string {
-  const { uid = '', creationTimestamp = '', deletionTimestamp = '', generation = 0, labels = {}, annotations = {} } = object.metadata as ObjectMeta;
+  const {
+    uid = '',
+    creationTimestamp = '',
+    deletionTimestamp = '',
+    generation = 0,
+    labels = {},
+    annotations = {},
+  } = object.metadata as ObjectMeta;
   switch (kind) {
     case 'Namespace':
-      return JSON.stringify([uid, deletionTimestamp, labels[annotationClusterset] ?? ''] satisfies NamespaceTuple);
+      return JSON.stringify([
+        uid,
+        deletionTimestamp,
+        labels[annotationClusterset] ?? '',
+      ] satisfies NamespaceTuple);
     case 'ServiceExport': {
       const { exportedLabels = {}, exportedAnnotations = {} } = (object as ServiceExport).spec ?? {};
       const own = ownAnnotations(annotations);
-      const tuple: ExportTuple = [uid, creationTimestamp, deletionTimestamp, generation, exportedLabels, exportedAnnotations, own];
+      const tuple: ExportTuple = [
+        uid,
+        creationTimestamp,
+        deletionTimestamp,
+        generation,
+        exportedLabels,
+        exportedAnnotations,
+        own,
+      ];
       return JSON.stringify(tuple);
     }
     case 'ServiceImport':
@@ -38,28 +66,51 @@ export function encodeClustersetObject(kind: ClustersetKind, object: ObjectOfKin
   }
 }
 
-export function decodeClustersetObject(kind: ClustersetKind, namespace: string, name: string, encoded: unknown): ObjectOfKind[ClustersetKind] {
+export function decodeClustersetObject(
+  kind: ClustersetKind,
+  namespace: string,
+  name: string,
+  encoded: unknown,
+): ObjectOfKind[ClustersetKind] {
   switch (kind) {
     case 'Namespace': {
       const [uid, deleted, clusterset] = encoded as NamespaceTuple;
       const labels: Labels = clusterset === '' ? {} : { [annotationClusterset]: clusterset };
-      return { apiVersion: 'v1', kind, metadata: { name, uid, labels, ...deletedAt(deleted) } } satisfies Namespace;
+      return {
+        apiVersion: 'v1',
+        kind,
+        metadata: { name, uid, labels, ...deletedAt(deleted) },
+      } satisfies Namespace;
     }
     case 'ServiceExport': {
-      const [uid, created, deleted, generation, exportedLabels, exportedAnnotations, own] = encoded as ExportTuple;
+      const [uid, created, deleted, generation, exportedLabels, exportedAnnotations, own] =
+        encoded as ExportTuple;
       const times = { ...(created !== '' && { creationTimestamp: created }), ...deletedAt(deleted) };
       const metadata = { namespace, name, uid, generation, ...times, annotations: own };
-      return { apiVersion: mcsApiVersion, kind, metadata, spec: { exportedLabels, exportedAnnotations } } satisfies ServiceExport;
+      return {
+        apiVersion: mcsApiVersion,
+        kind,
+        metadata,
+        spec: { exportedLabels, exportedAnnotations },
+      } satisfies ServiceExport;
     }
     case 'ServiceImport': {
       const [uid, deleted, generation, labels, annotations] = encoded as ImportTuple;
       const metadata = { namespace, name, uid, generation, labels, annotations, ...deletedAt(deleted) };
-      return { apiVersion: mcsApiVersion, kind, metadata, spec: { type: 'ClusterSetIP', ports: [] } } satisfies ServiceImport;
+      return {
+        apiVersion: mcsApiVersion,
+        kind,
+        metadata,
+        spec: { type: 'ClusterSetIP', ports: [] },
+      } satisfies ServiceImport;
     }
   }
 }
 
-/** Longer values are cut to this length. Every allowed value is shorter, and a long rest could keep the export from being sent. */
+/**
+ * Longer values are cut to this length. Every allowed value is shorter, and a long rest could keep the export
+ * from being sent.
+ */
 const maxValueLength = 64;
 
 function ownAnnotations(annotations: Labels): Labels {

@@ -10,7 +10,9 @@ export interface LastWrite {
 }
 
 /** Returns the last write to addresses or ports; undefined if managedFields name no such write. */
-export function lastContentWrite({ metadata: { managedFields } }: Pick<Endpoints | EndpointSlice, 'metadata'>): LastWrite | undefined {
+export function lastContentWrite({
+  metadata: { managedFields },
+}: Pick<Endpoints | EndpointSlice, 'metadata'>): LastWrite | undefined {
   let last: LastWrite | undefined;
   for (const { manager = '', time, fieldsV1, subresource } of managedFields ?? []) {
     if (subresource || (fieldsV1 && !contentFields.some((f) => f in fieldsV1))) continue;
@@ -24,15 +26,22 @@ export function lastContentWrite({ metadata: { managedFields } }: Pick<Endpoints
 const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];
 
 /** Returns the annotations that other field managers have set, and `manager` has not. */
-export function annotationsOfOthers({ annotations, managedFields }: ObjectMeta, manager: string): { readonly [key: string]: string } {
+export function annotationsOfOthers(
+  { annotations, managedFields }: ObjectMeta,
+  manager: string,
+): { readonly [key: string]: string } {
   const setBy = (isOwn: boolean): ReadonlySet<string> => {
     const fields = (managedFields ?? []).filter((field) => (field.manager === manager) === isOwn);
     return new Set(
-      fields.flatMap(({ fieldsV1 }) => Object.keys((fieldsV1 as AnnotationFields | undefined)?.['f:metadata']?.['f:annotations'] ?? {})),
+      fields.flatMap(({ fieldsV1 }) =>
+        Object.keys((fieldsV1 as AnnotationFields | undefined)?.['f:metadata']?.['f:annotations'] ?? {}),
+      ),
     );
   };
   const [own, others] = [setBy(true), setBy(false)];
-  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => others.has(`f:${key}`) && !own.has(`f:${key}`)));
+  return Object.fromEntries(
+    Object.entries(annotations ?? {}).filter(([key]) => others.has(`f:${key}`) && !own.has(`f:${key}`)),
+  );
 }
 
 interface AnnotationFields {
@@ -42,8 +51,12 @@ interface AnnotationFields {
 /** This hub or another one. */
 export const isHub = (manager: string): boolean => manager.startsWith(`${fieldManager}-`);
 
-/** Distributions that run kube-controller-manager inside a process of their own write under the name of that process. */
-export const isBuiltInController = (manager: string): boolean => ['kube-controller-manager', 'k3s', 'kubelite'].includes(manager);
+/**
+ * Distributions that run kube-controller-manager inside a process of their own write under the name of that
+ * process.
+ */
+export const isBuiltInController = (manager: string): boolean =>
+  ['kube-controller-manager', 'k3s', 'kubelite'].includes(manager);
 
 /** A person at a terminal. */
 export const isKubectl = (manager: string): boolean => manager.startsWith('kubectl');

@@ -1,8 +1,9 @@
 /**
- * FNV-1a, 128 bits, over the text's UTF-8 (RS-11), as 32 lower-case hexadecimal digits. Upstream orders subsets and ports by it.
+ * FNV-1a, 128 bits, over the text's UTF-8 (RS-11), as 32 lower-case hexadecimal digits. Upstream orders
+ * subsets and ports by it.
  *
- * The state is six limbs of 22 bits, least significant first. The prime is 2^88 + 315, and 88 bits are four limbs.
- * Therefore h × prime is each limb × 315 plus the limb four below. Every term stays within 31 bits.
+ * The state is six limbs of 22 bits, least significant first. The prime is 2^88 + 315, and 88 bits are four
+ * limbs. Therefore h × prime is each limb × 315 plus the limb four below. Every term stays within 31 bits.
  */
 export function fnv1a128(text: string): string {
   // 0x6c62272e07bb014262b821756295c58d

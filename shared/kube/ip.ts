@@ -7,9 +7,10 @@ export interface IP {
 }
 
 /**
- * Reads an IP as leniently as upstream's ParseIPSloppy and writes it as Go does (SH-8): leading zeros are decimal, an
- * IPv4-mapped IPv6 address is IPv4, a zone is an error. Returns undefined for any other text, and callers skip it. Upstream
- * would write the literal `<nil>`, which the API refuses for ever (SH-9; a deliberate difference).
+ * Reads an IP as leniently as upstream's ParseIPSloppy and writes it as Go does (SH-8): leading zeros are
+ * decimal, an IPv4-mapped IPv6 address is IPv4, a zone is an error. Returns undefined for any other text, and
+ * callers skip it. Upstream would write the literal `<nil>`, which the API refuses for ever (SH-9; a
+ * deliberate difference).
  */
 export function canonicalIP(text: string): IP | undefined {
   if (!text.includes(':')) {
@@ -31,21 +32,33 @@ export function parsedIP(text: string): { readonly family: AddressType; readonly
   if (!ip) return undefined;
   const isIPv4 = ip.family === 'IPv4';
   const parts = isIPv4 ? ip.text.split('.').map(Number) : groupsOf(ip.text);
-  return { family: ip.family, bits: parts.reduce((bits, part) => (bits << (isIPv4 ? 8n : 16n)) | BigInt(part), 0n) };
+  return {
+    family: ip.family,
+    bits: parts.reduce((bits, part) => (bits << (isIPv4 ? 8n : 16n)) | BigInt(part), 0n),
+  };
 }
 
 function parseIPv4(text: string): readonly number[] | undefined {
   const parts = text.split('.');
   const octets = parts.map(Number);
-  return parts.length === 4 && parts.every((part) => /^\d+$/.test(part)) && octets.every((octet) => octet <= 255) ? octets : undefined;
+  return parts.length === 4 &&
+    parts.every((part) => /^\d+$/.test(part)) &&
+    octets.every((octet) => octet <= 255)
+    ? octets
+    : undefined;
 }
 
-/** Returns the text by RFC 5952, as URLs have it. Groups may have any number of leading zeros, and the last two may be an IPv4 address. */
+/**
+ * Returns the text by RFC 5952, as URLs have it. Groups may have any number of leading zeros, and the last
+ * two may be an IPv4 address.
+ */
 function canonicalIPv6(text: string): string | undefined {
   const last = text.slice(text.lastIndexOf(':') + 1);
   const octets = last.includes('.') ? parseIPv4(last) : undefined;
   const [a = 0, b = 0, c = 0, d = 0] = octets ?? [];
-  const hex = octets ? `${text.slice(0, -last.length)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}` : text;
+  const hex = octets
+    ? `${text.slice(0, -last.length)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+    : text;
   if (!/^[\da-f:]+$/i.test(hex)) return undefined;
   const url = `http://[${hex.replace(/(?<![\da-f])0+(?=[\da-f])/gi, '')}]`;
   return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : undefined;

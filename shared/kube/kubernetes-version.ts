@@ -1,8 +1,11 @@
-/** Versions of Kubernetes as an API server's /version names them: v1.37.2, v1.33.5-eks-113cf36, v1.34.1+k3s1. */
+/**
+ * Versions of Kubernetes as an API server's /version names them: v1.37.2, v1.33.5-eks-113cf36, v1.34.1+k3s1.
+ */
 
 const form = /^v1\.(\d{1,3})\.\d{1,3}[-+.\w]{0,64}$/;
 
-export const isKubernetesVersion = (value: unknown): value is string => typeof value === 'string' && form.test(value);
+export const isKubernetesVersion = (value: unknown): value is string =>
+  typeof value === 'string' && form.test(value);
 
 export const minorOf = (version: string): number => Number(/^v1\.(\d+)/.exec(version)?.[1]);
 
@@ -16,12 +19,29 @@ export interface Feature {
   readonly isComparedWithout?: true;
 }
 
-/** Features of the built-in controllers or the API server that an older version lacks. Each has a row in docs/versions.md. */
+/**
+ * Features of the built-in controllers or the API server that an older version lacks. Each has a row in
+ * docs/versions.md.
+ */
 export const features = {
-  sidecarPorts: { what: 'named target port of a restartable init container', from: 'v1.32', statement: 'DF-15', isComparedWithout: true },
-  managedByLabel: { what: 'label endpoints.kubernetes.io/managed-by of Endpoints', from: 'v1.33', statement: 'DF-7', isComparedWithout: true },
+  sidecarPorts: {
+    what: 'named target port of a restartable init container',
+    from: 'v1.32',
+    statement: 'DF-15',
+    isComparedWithout: true,
+  },
+  managedByLabel: {
+    what: 'label endpoints.kubernetes.io/managed-by of Endpoints',
+    from: 'v1.33',
+    statement: 'DF-7',
+    isComparedWithout: true,
+  },
   serviceCidrs: { what: 'ServiceCIDR, which has the addresses that a ServiceImport may have', from: 'v1.33' },
-  preferSame: { what: 'trafficDistribution PreferSameZone and PreferSameNode', from: 'v1.34', statement: 'DF-20' },
+  preferSame: {
+    what: 'trafficDistribution PreferSameZone and PreferSameNode',
+    from: 'v1.34',
+    statement: 'DF-20',
+  },
   orderByFnv: { what: 'order of ports and subsets by FNV hashes', from: 'v1.35', statement: 'DF-14' },
   portlessSlices: { what: 'comparison of slices without ports', from: 'v1.36', statement: 'DF-18' },
 } as const satisfies { readonly [name: string]: Feature };

@@ -1,4 +1,7 @@
-/** The endpoints of both kinds of outputs in one form: an address of Endpoints is an Endpoint of one address with the condition `ready`. */
+/**
+ * The endpoints of both kinds of outputs in one form: an address of Endpoints is an Endpoint of one address
+ * with the condition `ready`.
+ */
 import { endpointText } from './endpoint-fields.ts';
 import type { Endpoint, EndpointSlice, Endpoints, SlicePort } from './types.ts';
 
@@ -11,7 +14,10 @@ export interface ListedEndpoint {
   readonly ports: Ports;
 }
 
-export type Ports = readonly Pick<SlicePort, 'name' | 'port' | 'protocol' | 'appProtocol'>[] | null | undefined;
+export type Ports =
+  | readonly Pick<SlicePort, 'name' | 'port' | 'protocol' | 'appProtocol'>[]
+  | null
+  | undefined;
 
 export function listedEndpoints(output: Output): readonly ListedEndpoint[] {
   if ('addressType' in output) {
@@ -32,13 +38,18 @@ export function listedEndpoints(output: Output): readonly ListedEndpoint[] {
 /** One line for each endpoint of the output: `IPv4 10.0.0.1 pod=web-1 … on http 80/TCP`. */
 export const endpointLines = (output: Output): readonly string[] =>
   listedEndpoints(output).map(
-    ({ where, endpoint, ports }) => `${where === 'Endpoints' ? '' : `${where} `}${endpointText(endpoint)} on ${portsText(ports)}`,
+    ({ where, endpoint, ports }) =>
+      `${where === 'Endpoints' ? '' : `${where} `}${endpointText(endpoint)} on ${portsText(ports)}`,
   );
 
-/** In the order of their texts: `dns 53/UDP, http 80/TCP kubernetes.io/h2c`; `none` without ports. An empty appProtocol is not a missing one (EP-61a). */
+/**
+ * In the order of their texts: `dns 53/UDP, http 80/TCP kubernetes.io/h2c`; `none` without ports. An empty
+ * appProtocol is not a missing one (EP-61a).
+ */
 export function portsText(ports: Ports): string {
   const texts = (ports ?? []).map(
-    (p) => `${p.name ? `${p.name} ` : ''}${p.port ?? '*'}/${p.protocol ?? 'TCP'}${p.appProtocol == null ? '' : ` ${p.appProtocol || '""'}`}`,
+    (p) =>
+      `${p.name ? `${p.name} ` : ''}${p.port ?? '*'}/${p.protocol ?? 'TCP'}${p.appProtocol == null ? '' : ` ${p.appProtocol || '""'}`}`,
   );
   return texts.sort().join(', ') || 'none';
 }

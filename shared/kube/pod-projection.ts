@@ -1,11 +1,17 @@
-/** The fields of a Pod as compact text. Each run reads all Pods of a namespace, so their text is as short as it can plainly be. */
+/**
+ * The fields of a Pod as compact text. Each run reads all Pods of a namespace, so their text is as short as
+ * it can plainly be.
+ */
 import type { Labels } from './labels.ts';
 import { encodeTime, parsedProjection, type Time, time } from './projected-fields.ts';
 import type { Pod } from './types.ts';
 
 type Uid = string;
 
-/** A UUID as 22 characters of base64 instead of 36; any other text as it is, after a "-" where it could be taken for one. */
+/**
+ * A UUID as 22 characters of base64 instead of 36; any other text as it is, after a "-" where it could be
+ * taken for one.
+ */
 function encodeUid(uid: string): Uid {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uid)) {
     const bytes = uid.replaceAll('-', '').match(/../g) ?? [];
@@ -96,13 +102,17 @@ export function decodePod(namespace: string, name: string, t: PodTuple): Pod {
       ...(rest?.h && { hostname: rest.h }),
       ...(rest?.s && { subdomain: rest.s }),
       containers: ports.length > 0 ? [{ name: '', ports: containerPorts(ports) }] : [],
-      ...(rest?.side && { initContainers: [{ name: '', restartPolicy: 'Always', ports: containerPorts(rest.side) }] }),
+      ...(rest?.side && {
+        initContainers: [{ name: '', restartPolicy: 'Always', ports: containerPorts(rest.side) }],
+      }),
     },
     status: {
       ...(phase && { phase }),
       ...(podIP && { podIP }),
       ...(podIPs.length > 0 && { podIPs: podIPs.map((ip) => ({ ip })) }),
-      ...(ready && { conditions: [{ type: 'Ready', status: ready, ...time('lastTransitionTime', readySince) }] }),
+      ...(ready && {
+        conditions: [{ type: 'Ready', status: ready, ...time('lastTransitionTime', readySince) }],
+      }),
     },
   };
 }
@@ -111,16 +121,28 @@ const namedPorts = (containers: NonNullable<Pod['spec']>['containers']): PortTup
   containers.flatMap((c) =>
     (c.ports ?? [])
       .filter((p) => p.name)
-      .map((p): PortTuple => (p.protocol === 'TCP' ? [p.name as string, p.containerPort] : [p.name as string, p.containerPort, p.protocol ?? ''])),
+      .map(
+        (p): PortTuple =>
+          p.protocol === 'TCP'
+            ? [p.name as string, p.containerPort]
+            : [p.name as string, p.containerPort, p.protocol ?? ''],
+      ),
   );
 
 const containerPorts = (ports: readonly PortTuple[]) =>
-  ports.map(([name, containerPort, protocol = 'TCP']) => ({ name, containerPort, ...(protocol && { protocol }) }));
+  ports.map(([name, containerPort, protocol = 'TCP']) => ({
+    name,
+    containerPort,
+    ...(protocol && { protocol }),
+  }));
 
 /** The labels alone, for matching, without building the pod. */
 export const labelsOfProjectedPod = (text: string): Labels => parsePod(text)[1];
 
-/** Builds its pod when it is first needed. Most pods of a namespace only show by their labels that a selector does not match them. */
+/**
+ * Builds its pod when it is first needed. Most pods of a namespace only show by their labels that a selector
+ * does not match them.
+ */
 export class ProjectedPod {
   readonly name: string;
   readonly #namespace: string;

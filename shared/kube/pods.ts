@@ -24,21 +24,28 @@ export function shouldPodBeInEndpoints(pod: Pod, includeTerminating: boolean): b
 
 /** The pod asks for a DNS name of its own under this service (SH-4). */
 export function shouldSetHostname(pod: Pod, service: Service): boolean {
-  return Boolean(pod.spec?.hostname) && pod.spec?.subdomain === service.metadata.name && pod.metadata.namespace === service.metadata.namespace;
+  return (
+    Boolean(pod.spec?.hostname) &&
+    pod.spec?.subdomain === service.metadata.name &&
+    pod.metadata.namespace === service.metadata.namespace
+  );
 }
 
 /**
- * The number that the service's target port has on this pod, or undefined if no container names it so (SH-5..7). A number is
- * taken as it is; a name is looked for in the containers, then in the init containers that keep running.
+ * The number that the service's target port has on this pod, or undefined if no container names it so
+ * (SH-5..7). A number is taken as it is; a name is looked for in the containers, then in the init containers
+ * that keep running.
  */
 export function findPort(pod: Pod, servicePort: ServicePort): number | undefined {
   const target = servicePort.targetPort ?? 0;
   if (typeof target === 'number') return target;
   const protocol = servicePort.protocol ?? '';
   for (const container of pod.spec?.containers ?? [])
-    for (const port of container.ports ?? []) if (port.name === target && (port.protocol ?? '') === protocol) return port.containerPort;
+    for (const port of container.ports ?? [])
+      if (port.name === target && (port.protocol ?? '') === protocol) return port.containerPort;
   for (const container of pod.spec?.initContainers ?? [])
     if (container.restartPolicy === 'Always')
-      for (const port of container.ports ?? []) if (port.name === target && (port.protocol ?? '') === protocol) return port.containerPort;
+      for (const port of container.ports ?? [])
+        if (port.name === target && (port.protocol ?? '') === protocol) return port.containerPort;
   return undefined;
 }

@@ -4,7 +4,8 @@ import type { InputKind } from './types.ts';
 /** Throws a SyntaxError on text that is no projection. */
 export function parsedProjection(kind: InputKind, text: string): readonly unknown[] {
   const encoded: unknown = JSON.parse(text);
-  if (!Array.isArray(encoded) || encoded.length === 0) throw new SyntaxError(`not the projection of a ${kind}: ${text.slice(0, 80)}`);
+  if (!Array.isArray(encoded) || encoded.length === 0)
+    throw new SyntaxError(`not the projection of a ${kind}: ${text.slice(0, 80)}`);
   return encoded;
 }
 
@@ -22,5 +23,7 @@ const rfc3339 = (seconds: number): string => new Date(seconds * 1000).toISOStrin
 
 /** An optional time field, left out if it is empty. */
 export function time<N extends string>(field: N, t: Time): { readonly [K in N]?: string } {
-  return (t === 0 ? {} : { [field]: typeof t === 'number' ? rfc3339(t) : t }) as { readonly [K in N]?: string };
+  return (t === 0 ? {} : { [field]: typeof t === 'number' ? rfc3339(t) : t }) as {
+    readonly [K in N]?: string;
+  };
 }

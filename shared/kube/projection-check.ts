@@ -1,4 +1,7 @@
-/** Checks a decoded projection by the API server's rules, as far as the hub's decisions and writes depend on its fields. */
+/**
+ * Checks a decoded projection by the API server's rules, as far as the hub's decisions and writes depend on
+ * its fields.
+ */
 
 import {
   areAnnotations,
@@ -57,7 +60,11 @@ function serviceChecks({ metadata, spec = {} }: Service): Checks {
     ['annotations', areAnnotations(metadata.annotations)],
     ['selector', selector === undefined || areLabels(selector)],
     ['ports', ports === undefined || (Array.isArray(ports) && ports.every(isServicePort))],
-    ['ipFamilies', ipFamilies === undefined || (Array.isArray(ipFamilies) && ipFamilies.every((f) => f === 'IPv4' || f === 'IPv6'))],
+    [
+      'ipFamilies',
+      ipFamilies === undefined ||
+        (Array.isArray(ipFamilies) && ipFamilies.every((f) => f === 'IPv4' || f === 'IPv6')),
+    ],
     ...texts(spec, ['type', 'clusterIP', 'trafficDistribution', 'sessionAffinity', 'internalTrafficPolicy']),
   ];
 }
@@ -68,10 +75,18 @@ function podChecks({ metadata, spec, status }: Pod): Checks {
   return [
     ['labels', areLabels(metadata.labels)],
     ['ports', ports.every((port) => isPortNumber(port.containerPort) && isPortName(port.name))],
-    ['podIPs', [status?.podIP ?? '', ...(status?.podIPs ?? []).map(({ ip }) => ip)].every((ip) => isWellFormed(ip) && ip.length <= 64)],
+    [
+      'podIPs',
+      [status?.podIP ?? '', ...(status?.podIPs ?? []).map(({ ip }) => ip)].every(
+        (ip) => isWellFormed(ip) && ip.length <= 64,
+      ),
+    ],
     [
       'conditions',
-      (status?.conditions ?? []).every(({ status: ready, lastTransitionTime: at }) => isWellFormed(ready) && (at === undefined || isTime(at))),
+      (status?.conditions ?? []).every(
+        ({ status: ready, lastTransitionTime: at }) =>
+          isWellFormed(ready) && (at === undefined || isTime(at)),
+      ),
     ],
     ['nodeName', isAbsentOr(isDnsSubdomain, spec?.nodeName)],
     ['hostname', isAbsentOr(isDnsLabel, spec?.hostname)],
@@ -92,7 +107,13 @@ function nodeChecks({ metadata: { name, labels }, status }: Node): Checks {
 function exportChecks({ metadata, spec }: ServiceExport): Checks {
   const maps = [metadata.annotations ?? {}, spec?.exportedLabels, spec?.exportedAnnotations];
   return [
-    ['a map', maps.every((map) => isMap(map) && Object.entries(map).every(([key, value]) => isWellFormed(key) && isWellFormed(value)))],
+    [
+      'a map',
+      maps.every(
+        (map) =>
+          isMap(map) && Object.entries(map).every(([key, value]) => isWellFormed(key) && isWellFormed(value)),
+      ),
+    ],
     ['generation', Number.isSafeInteger(metadata.generation)],
   ];
 }

@@ -1,16 +1,27 @@
 /**
- * The fields of an object that leave its cluster, as compact text: an allow-list of the fields that the two controllers read.
- * Environment, volumes, images and foreign annotations stay. The next version reads this text: append, never reorder.
+ * The fields of an object that leave its cluster, as compact text: an allow-list of the fields that the two
+ * controllers read. Environment, volumes, images and foreign annotations stay. The next version reads this
+ * text: append, never reorder.
  */
 import { decodeClustersetObject, encodeClustersetObject } from './clusterset-projection.ts';
-import { annotationSelector, annotationTopologyAwareHints, annotationTopologyMode, labelControlPlane, labelMaster, labelZone } from './names.ts';
+import {
+  annotationSelector,
+  annotationTopologyAwareHints,
+  annotationTopologyMode,
+  labelControlPlane,
+  labelMaster,
+  labelZone,
+} from './names.ts';
 import { decodePod, encodePod, type PodTuple } from './pod-projection.ts';
 import { encodeTime, parsedProjection, type Time, time } from './projected-fields.ts';
 import type { ClustersetKind, InputKind, Node, ObjectOfKind, Pod, Service } from './types.ts';
 
 type Labels = { readonly [key: string]: string };
 
-/** The sparse object that the controllers see. `decodeProjection(kind, ns, name, encodeProjection(kind, o))` is the same. */
+/**
+ * The sparse object that the controllers see. `decodeProjection(kind, ns, name, encodeProjection(kind, o))`
+ * is the same.
+ */
 export function project<K extends InputKind>(kind: K, object: ObjectOfKind[K]): ObjectOfKind[K] {
   const { namespace = '', name } = object.metadata;
   return decodeProjection(kind, namespace, name, encodeProjection(kind, object));
@@ -30,7 +41,12 @@ export function encodeProjection<K extends InputKind>(kind: K, object: ObjectOfK
 }
 
 /** Throws a SyntaxError on text that `encodeProjection` did not make. */
-export function decodeProjection<K extends InputKind>(kind: K, namespace: string, name: string, text: string): ObjectOfKind[K] {
+export function decodeProjection<K extends InputKind>(
+  kind: K,
+  namespace: string,
+  name: string,
+  text: string,
+): ObjectOfKind[K] {
   const encoded = parsedProjection(kind, text);
   switch (kind) {
     case 'Service':
@@ -44,10 +60,18 @@ export function decodeProjection<K extends InputKind>(kind: K, namespace: string
   }
 }
 
-type ServiceTuple = readonly [uid: string, created: Time, labels: Labels, annotations: Labels, deleted: Time, spec: Service['spec']];
+type ServiceTuple = readonly [
+  uid: string,
+  created: Time,
+  labels: Labels,
+  annotations: Labels,
+  deleted: Time,
+  spec: Service['spec'],
+];
 
 function encodeService(s: Service): ServiceTuple {
-  const { type, clusterIP, ipFamilies, selector, ports, publishNotReadyAddresses, trafficDistribution } = s.spec ?? {};
+  const { type, clusterIP, ipFamilies, selector, ports, publishNotReadyAddresses, trafficDistribution } =
+    s.spec ?? {};
   const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy } = s.spec ?? {};
   return [
     s.metadata.uid ?? '',
@@ -78,11 +102,23 @@ function encodeService(s: Service): ServiceTuple {
   ];
 }
 
-function decodeService(namespace: string, name: string, [uid, created, labels, annotations, deleted, spec]: ServiceTuple): Service {
+function decodeService(
+  namespace: string,
+  name: string,
+  [uid, created, labels, annotations, deleted, spec]: ServiceTuple,
+): Service {
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name, namespace, uid, labels, annotations, ...time('creationTimestamp', created), ...time('deletionTimestamp', deleted) },
+    metadata: {
+      name,
+      namespace,
+      uid,
+      labels,
+      annotations,
+      ...time('creationTimestamp', created),
+      ...time('deletionTimestamp', deleted),
+    },
     ...(spec && { spec }),
   };
 }
@@ -92,7 +128,12 @@ type NodeTuple = readonly [uid: string, zone: string | 0, ready: 0 | 1, cpu: str
 function encodeNode(n: Node): NodeTuple {
   const labels = n.metadata.labels ?? {};
   const ready = n.status?.conditions?.find((c) => c.type === 'Ready')?.status === 'True' ? 1 : 0;
-  const tuple = [n.metadata.uid ?? '', labels[labelZone] ?? 0, ready, n.status?.allocatable?.['cpu'] ?? 0] as const;
+  const tuple = [
+    n.metadata.uid ?? '',
+    labels[labelZone] ?? 0,
+    ready,
+    n.status?.allocatable?.['cpu'] ?? 0,
+  ] as const;
   return labelControlPlane in labels || labelMaster in labels ? [...tuple, 1] : tuple;
 }
 
@@ -100,8 +141,15 @@ function decodeNode(name: string, [uid, zone, ready, cpu, controlPlane]: NodeTup
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, uid, labels: { ...(zone !== 0 && { [labelZone]: zone }), ...(controlPlane && { [labelControlPlane]: '' }) } },
-    status: { ...(cpu !== 0 && { allocatable: { cpu } }), conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+    metadata: {
+      name,
+      uid,
+      labels: { ...(zone !== 0 && { [labelZone]: zone }), ...(controlPlane && { [labelControlPlane]: '' }) },
+    },
+    status: {
+      ...(cpu !== 0 && { allocatable: { cpu } }),
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 import { canonicalIP } from './ip.ts';
 import type { AddressType, Service } from './types.ts';
 
-/** Returns the value of the headless label. A service without any cluster IP counts as headless too (SH-10). */
+/**
+ * Returns the value of the headless label. A service without any cluster IP counts as headless too (SH-10).
+ */
 export function isHeadless(service: Service): boolean {
   return !service.spec?.clusterIP || hasClusterIPNone(service);
 }
@@ -11,15 +13,22 @@ export function hasClusterIPNone(service: Service): boolean {
   return service.spec?.clusterIP === 'None';
 }
 
-/** The family of the cluster IP, for a service without ipFamilies (API-8). Undefined for a service without a cluster IP. */
+/**
+ * The family of the cluster IP, for a service without ipFamilies (API-8). Undefined for a service without a
+ * cluster IP.
+ */
 export function clusterIPFamily(service: Service): AddressType | undefined {
   const clusterIP = service.spec?.clusterIP;
   if (!clusterIP || clusterIP === 'None') return undefined;
   return canonicalIP(clusterIP)?.family ?? 'IPv4';
 }
 
-/** The API server keeps the endpoints of its own Service. A Service of that name with a selector is a mistake, or a lie of a relay. */
-export const isApiServersOwn = (namespace: string, name: string): boolean => namespace === 'default' && name === 'kubernetes';
+/**
+ * The API server keeps the endpoints of its own Service. A Service of that name with a selector is a mistake,
+ * or a lie of a relay.
+ */
+export const isApiServersOwn = (namespace: string, name: string): boolean =>
+  namespace === 'default' && name === 'kubernetes';
 
 /** Numbers of Services in a cluster. */
 export interface AnnotatedServices {

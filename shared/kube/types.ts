@@ -1,9 +1,9 @@
 /**
  * The Kubernetes objects as they are on the wire: plain JSON, times as RFC 3339 text, read-only.
  *
- * The shapes come from @kubernetes/client-node by type only. An object here may be sparse: what passed the relay's
- * projection (projection.ts) holds just the fields that the two controllers read. An empty list may arrive as null
- * or not at all (docs/behaviour.md API-2): read lists with `?? []`.
+ * The shapes come from @kubernetes/client-node by type only. An object here may be sparse: what passed the
+ * relay's projection (projection.ts) holds just the fields that the two controllers read. An empty list may
+ * arrive as null or not at all (docs/behaviour.md API-2): read lists with `?? []`.
  */
 import type {
   CoreV1EndpointPort,
@@ -49,7 +49,10 @@ export type AddressType = 'IPv4' | 'IPv6';
 export type CoreEvent = Named<CoreV1Event>;
 export type Status = Wire<V1Status>;
 
-/** Kinds that a relay may watch: `kinds` in every cluster, and `clustersetKinds` in clusters that export or import Services. */
+/**
+ * Kinds that a relay may watch: `kinds` in every cluster, and `clustersetKinds` in clusters that export or
+ * import Services.
+ */
 export type Kind = InputKind | OutputKind;
 export type InputKind = 'Service' | 'Pod' | 'Node' | ClustersetKind;
 /** Kinds that the relay watches in every cluster. */

@@ -12,8 +12,9 @@ export interface PodChange {
 }
 
 /**
- * Undefined when no service is concerned. Undefined `old`: added; undefined `next`: deleted. Mirrors the pod handler of
- * k8s.io/endpointslice/util (PK-1..8) as values. A change of phase alone wakes nothing (PK-8), for one.
+ * Undefined when no service is concerned. Undefined `old`: added; undefined `next`: deleted. Mirrors the pod
+ * handler of k8s.io/endpointslice/util (PK-1..8) as values. A change of phase alone wakes nothing (PK-8), for
+ * one.
  */
 export function podChange(old: Pod | undefined, next: Pod | undefined): PodChange | undefined {
   const pod = next ?? old;

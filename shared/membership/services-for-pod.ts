@@ -8,10 +8,14 @@ export interface ServiceSelector {
 }
 
 /**
- * Names of the services that the change wakes, in the order given. `services` are those of the pod's namespace, ExternalName ones
- * included (PK-11). Mirrors GetServicesToUpdate of k8s.io/endpointslice/util (PK-9..13).
+ * Names of the services that the change wakes, in the order given. `services` are those of the pod's
+ * namespace, ExternalName ones included (PK-11). Mirrors GetServicesToUpdate of k8s.io/endpointslice/util
+ * (PK-9..13).
  */
-export function servicesForPod({ labels, oldLabels, podChanged }: PodChange, services: Iterable<ServiceSelector>): string[] {
+export function servicesForPod(
+  { labels, oldLabels, podChanged }: PodChange,
+  services: Iterable<ServiceSelector>,
+): string[] {
   const names: string[] = [];
   for (const { metadata, spec } of services) {
     const is = selectorMatches(spec?.selector, labels);

@@ -12,9 +12,9 @@ export class PodsTooLarge extends Error {
 
 export interface Pods {
   /**
-   * Resolves to the Pods as of a strongly consistent read that begins after the call. No earlier run has read newer records, so a plan by these Pods undoes
-   * no write of an earlier run. Rejects with PodsTooLarge if their records have more than `maxBytes`, because a tenant or the relay decides their
-   * number and size.
+   * Resolves to the Pods as of a strongly consistent read that begins after the call. No earlier run has read
+   * newer records, so a plan by these Pods undoes no write of an earlier run. Rejects with PodsTooLarge if
+   * their records have more than `maxBytes`, because a tenant or the relay decides their number and size.
    */
   podsOf(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly ProjectedPod[]>;
 }
@@ -35,12 +35,21 @@ export class NamespacePods implements Pods {
   }
 }
 
-async function readPods(store: ClusterStore, namespace: string, maxBytes: number): Promise<readonly ProjectedPod[]> {
+async function readPods(
+  store: ClusterStore,
+  namespace: string,
+  maxBytes: number,
+): Promise<readonly ProjectedPod[]> {
   try {
     const records = await readObjects(store, 'Pod', namespace, { maxBytes });
-    return records.filter(isAlive).map(({ name, projection }) => new ProjectedPod(namespace, name, projection));
+    return records
+      .filter(isAlive)
+      .map(({ name, projection }) => new ProjectedPod(namespace, name, projection));
   } catch (error) {
     if (!(error instanceof RangeTooLarge)) throw error;
-    throw new PodsTooLarge(`the Pods of namespace ${namespace} of cluster ${store.cluster} have more than ${maxBytes} bytes`, { cause: error });
+    throw new PodsTooLarge(
+      `the Pods of namespace ${namespace} of cluster ${store.cluster} have more than ${maxBytes} bytes`,
+      { cause: error },
+    );
   }
 }

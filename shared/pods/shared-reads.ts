@@ -1,4 +1,7 @@
-/** Runs reads of the same data one at a time. Callers during a read share the next read, so each gets an answer at least as new as its call. */
+/**
+ * Runs reads of the same data one at a time. Callers during a read share the next read, so each gets an
+ * answer at least as new as its call.
+ */
 export class SharedReads<T> {
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<T> | undefined;

@@ -1,12 +1,14 @@
 /**
- * The body of a message. Small bodies are plain JSON, readable in any console. Bodies above 4 KB are `z:` + base64 of raw deflate, which shrinks an events
- * message of 32 KB to about a sixth.
+ * The body of a message. Small bodies are plain JSON, readable in any console. Bodies above 4 KB are `z:` +
+ * base64 of raw deflate, which shrinks an events message of 32 KB to about a sixth.
  */
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 
 const prefix = 'z:';
-/** Characters that SQS refuses. JSON.stringify escapes the rest of them (control characters, lone surrogates). */
+/**
+ * Characters that SQS refuses. JSON.stringify escapes the rest of them (control characters, lone surrogates).
+ */
 const refusedBySqs = /[\uFFFE\uFFFF]/;
 
 export function encodeMessage(message: object, { plainBytes }: QueueLimits = defaultLimits.queue): string {
@@ -26,18 +28,27 @@ export function decodeMessage(body: string, limits: QueueLimits = defaultLimits.
   } catch (cause) {
     throw new UnreadableMessage(`message is not JSON: ${excerpt(text)}`, { cause });
   }
-  if (isTooDeep(message)) throw new UnreadableMessage(`message is nested too deeply: at most ${maxLevels} levels are allowed`);
+  if (isTooDeep(message))
+    throw new UnreadableMessage(`message is nested too deeply: at most ${maxLevels} levels are allowed`);
   return message;
 }
 
 /** Maximum depth of a message. The sent fields of Kubernetes objects are less deep. */
 const maxLevels = 20;
 
-/** Returns true if a value is nested too deeply. JSON.parse takes any depth, but JSON.stringify is limited by the stack when the value is saved or sent. */
+/**
+ * Returns true if a value is nested too deeply. JSON.parse takes any depth, but JSON.stringify is limited by
+ * the stack when the value is saved or sent.
+ */
 export const isTooDeep = (value: unknown, levels = maxLevels): boolean =>
-  typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((below) => isTooDeep(below, levels - 1)));
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((below) => isTooDeep(below, levels - 1)));
 
-/** Estimates the memory of the decoded message, bytes, which the size of a compressed body does not show. Returns 0 for an unreadable one. */
+/**
+ * Estimates the memory of the decoded message, bytes, which the size of a compressed body does not show.
+ * Returns 0 for an unreadable one.
+ */
 export function memoryOf(body: string, limits: QueueLimits = defaultLimits.queue): number {
   try {
     const bytes = unfold(body, limits);
@@ -58,11 +69,18 @@ export class UnreadableMessage extends Error {
 function unfold(body: string, { inflateBytes }: QueueLimits): Uint8Array {
   if (!body.startsWith(prefix)) return Buffer.from(body);
   const base64 = body.slice(prefix.length);
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new UnreadableMessage(`compressed message is not base64: ${excerpt(base64)}`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64))
+    throw new UnreadableMessage(`compressed message is not base64: ${excerpt(base64)}`);
   try {
-    return inflateRawSync(Buffer.from(base64, 'base64'), { maxOutputLength: inflateBytes, finishFlush: constants.Z_FINISH });
+    return inflateRawSync(Buffer.from(base64, 'base64'), {
+      maxOutputLength: inflateBytes,
+      finishFlush: constants.Z_FINISH,
+    });
   } catch (cause) {
-    const why = (cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? `holds more than ${inflateBytes} bytes` : 'does not inflate to text';
+    const why =
+      (cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
+        ? `holds more than ${inflateBytes} bytes`
+        : 'does not inflate to text';
     throw new UnreadableMessage(`compressed message ${why}`, { cause });
   }
 }
@@ -75,7 +93,10 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Returns the number of values in the JSON, by the character before each value outside of strings. They are counted before memory is allocated for them. */
+/**
+ * Returns the number of values in the JSON, by the character before each value outside of strings. They are
+ * counted before memory is allocated for them.
+ */
 function checkValues(json: Uint8Array, { maxValues }: QueueLimits): number {
   let values = 0;
   let inText = false;
@@ -85,13 +106,20 @@ function checkValues(json: Uint8Array, { maxValues }: QueueLimits): number {
     else if (byte === backslash) i++;
     else if (!inText && (byte === comma || byte === bracket || byte === brace)) values++;
   }
-  if (values > maxValues) throw new UnreadableMessage(`message has ${values} values: at most ${maxValues} are allowed`);
+  if (values > maxValues)
+    throw new UnreadableMessage(`message has ${values} values: at most ${maxValues} are allowed`);
   return values;
 }
 const [quote, backslash, comma, bracket, brace] = [...'"\\,[{'].map((c) => c.charCodeAt(0));
 
 const excerpt = (text: string): string => printable(text.slice(0, 80));
 
-/** Returns JSON in one line without control characters, which a terminal would interpret. JSON itself escapes only the lower half of them. */
+/**
+ * Returns JSON in one line without control characters, which a terminal would interpret. JSON itself escapes
+ * only the lower half of them.
+ */
 export const printable = (value: unknown): string =>
-  (JSON.stringify(value) ?? typeof value).replace(/[\u007f-\u009f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
+  (JSON.stringify(value) ?? typeof value).replace(
+    /[\u007f-\u009f]/g,
+    (c) => `\\u00${c.charCodeAt(0).toString(16)}`,
+  );

@@ -1,13 +1,23 @@
 /** An events message as ingest handles it: with its entries checked. */
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { encodeMessage } from './codec.ts';
-import type { Entry, HeartbeatMessage, InputEntries, ListPartMessage, LiveMessage, OutputEntries } from './messages.ts';
+import type {
+  Entry,
+  HeartbeatMessage,
+  InputEntries,
+  ListPartMessage,
+  LiveMessage,
+  OutputEntries,
+} from './messages.ts';
 import { checkEntries, parseEventsMessage, type RefusedEntry } from './parse.ts';
 
 type Checked<M> = Omit<M, 'omitted'> & {
   /** Entries that are not applied. The stored records of their objects stay as they are. */
   readonly refused: readonly RefusedEntry[];
-  /** Keys "namespace/name" of objects that exist without an entry: the relay cannot send them, or their entries are refused. */
+  /**
+   * Keys "namespace/name" of objects that exist without an entry: the relay cannot send them, or their
+   * entries are refused.
+   */
   readonly omitted: ReadonlySet<string>;
 };
 
@@ -28,8 +38,8 @@ export function readEvents(body: string, limits: QueueLimits = defaultLimits.que
 }
 
 /**
- * Encodes entries of a received message as a separate message: for their second look, or refused entries for the quarantine. An operator can redrive these
- * after a fix without effect on other objects.
+ * Encodes entries of a received message as a separate message: for their second look, or refused entries for
+ * the quarantine. An operator can redrive these after a fix without effect on other objects.
  */
 export const encodeEntries = (
   { v, cluster, session, uid, firstListVersion, kind, asOf }: Omit<LiveMessage, 'type' | 'entries'>,

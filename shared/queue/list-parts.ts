@@ -26,7 +26,8 @@ export interface EncodedPage {
 }
 
 /**
- * The bodies of a page's messages: one part, or consecutive key ranges where one part would exceed `partBytes`, or its text `partTextBytes`.
+ * The bodies of a page's messages: one part, or consecutive key ranges where one part would exceed
+ * `partBytes`, or its text `partTextBytes`.
  *
  * A part names the objects of its key range that cannot be sent: without their names it would delete them.
  * `first` is the number of the first part; `to` is "" on the last page.
@@ -39,8 +40,11 @@ export function encodeParts(
 ): EncodedPage {
   const bodies: string[] = [];
   const tooLarge: string[] = [];
-  const sizes = new Map(page.map((object) => [object, object.entry ? sizeOf(object.entry) : object.key.length]));
-  const textBytes = (objects: readonly ListedObject[]): number => objects.reduce((sum, object) => sum + (sizes.get(object) ?? 0), 0);
+  const sizes = new Map(
+    page.map((object) => [object, object.entry ? sizeOf(object.entry) : object.key.length]),
+  );
+  const textBytes = (objects: readonly ListedObject[]): number =>
+    objects.reduce((sum, object) => sum + (sizes.get(object) ?? 0), 0);
   const ranges: Range[] = [{ ...ends, objects: page }];
   for (let range = ranges.pop(); range; range = ranges.pop()) {
     const [only, ...others] = range.objects;
@@ -64,11 +68,29 @@ interface Range {
   readonly objects: readonly ListedObject[];
 }
 
-function encode({ header, ...list }: ListHeader, { from, to, objects }: Range, partNumber: number, { queue }: Limits): string {
+function encode(
+  { header, ...list }: ListHeader,
+  { from, to, objects }: Range,
+  partNumber: number,
+  { queue }: Limits,
+): string {
   const isLast = to === '' && { isLast: true };
   const omitted = objects.flatMap(({ key, entry }) => (entry ? [] : [key]));
   const entries = objects.flatMap(({ entry }) => entry ?? []);
-  return encodeMessage({ ...header, type: 'list', ...list, partNumber, ...isLast, from, to, entries, ...(omitted.length > 0 && { omitted }) }, queue);
+  return encodeMessage(
+    {
+      ...header,
+      type: 'list',
+      ...list,
+      partNumber,
+      ...isLast,
+      from,
+      to,
+      entries,
+      ...(omitted.length > 0 && { omitted }),
+    },
+    queue,
+  );
 }
 
 function halves({ from, to, objects }: Range): Range[] {

@@ -6,8 +6,8 @@ import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 export const messageVersion = 1;
 
 /**
- * The header of every events message. A relay begins a new session at each start, and when a list shows that the history went back. resourceVersions are
- * decimal text as the API server returned them.
+ * The header of every events message. A relay begins a new session at each start, and when a list shows that
+ * the history went back. resourceVersions are decimal text as the API server returned them.
  */
 export interface EventsHeader {
   readonly v: number;
@@ -15,21 +15,28 @@ export interface EventsHeader {
   readonly session: string;
   /** UID of the cluster's kube-system namespace. */
   readonly uid: string;
-  /** resourceVersion of the session's first list of Services. It distinguishes a restored cluster from a late message. */
+  /**
+   * resourceVersion of the session's first list of Services. It distinguishes a restored cluster from a late
+   * message.
+   */
   readonly firstListVersion: string;
-  /** The session began because the relay saw the cluster's history go back, at this time: ms since the epoch by the relay's clock. */
+  /**
+   * The session began because the relay saw the cluster's history go back, at this time: ms since the epoch
+   * by the relay's clock.
+   */
   readonly historyRewoundAtMs?: number;
   /**
-   * Number of the ingest run that the message is for, if one run did not suffice. For a page of an output kind only runs count that did not finish a step. The
-   * relay never sets it.
+   * Number of the ingest run that the message is for, if one run did not suffice. For a page of an output
+   * kind only runs count that did not finish a step. The relay never sets it.
    */
   readonly run?: number;
 }
 
 /**
- * Maximum size of a projection, bytes. DynamoDB's items must stay below 400 KB. Runs of other clusters read many Nodes and Namespaces at once. A pod's record
- * also contains its former label sets (`ingest.maxUnnotifiedChars`). The API server does not limit labels as such, and one tenant's
- * object must not block the messages that it shares with others.
+ * Maximum size of a projection, bytes. DynamoDB's items must stay below 400 KB. Runs of other clusters read
+ * many Nodes and Namespaces at once. A pod's record also contains its former label sets
+ * (`ingest.maxUnnotifiedChars`). The API server does not limit labels as such, and one tenant's object must
+ * not block the messages that it shares with others.
  */
 export const maxProjectionSize: { readonly [K in InputKind]: number } = {
   Service: 256 * 1024,
@@ -45,7 +52,10 @@ export interface InputEntry {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** The projection of the object, as text (kube/projection.ts). Absent if the object does not exist as of `resourceVersion`. */
+  /**
+   * The projection of the object, as text (kube/projection.ts). Absent if the object does not exist as of
+   * `resourceVersion`.
+   */
   readonly projection?: string;
   /** Time when the relay saw the object, ms since the epoch by the relay's clock. */
   readonly observedAtMs?: number;
@@ -59,7 +69,10 @@ export interface OutputEntry {
   readonly uid: string;
   /** Absent for Endpoints (API-9). */
   readonly generation?: number;
-  /** The slice's service-name label ("" without the label), and its former value if the relay saw it change. For Endpoints the name. */
+  /**
+   * The slice's service-name label ("" without the label), and its former value if the relay saw it change.
+   * For Endpoints the name.
+   */
   readonly service: string;
   readonly formerService?: string;
   /** The managed-by label of that kind. Absent without the label. */
@@ -88,12 +101,17 @@ export interface OutputEntries {
   readonly entries: readonly OutputEntry[];
 }
 
-/** State of these objects as of `asOf`, at least each entry's resourceVersion. Each entry is the newest state that the relay had read by then. */
-export type LiveMessage<Entries = InputEntries | OutputEntries> = EventsHeader & Entries & { readonly type: 'live'; readonly asOf: string };
+/**
+ * State of these objects as of `asOf`, at least each entry's resourceVersion. Each entry is the newest state
+ * that the relay had read by then.
+ */
+export type LiveMessage<Entries = InputEntries | OutputEntries> = EventsHeader &
+  Entries & { readonly type: 'live'; readonly asOf: string };
 
 /**
- * A page of a consistent list, or a part of a page. As of `asOf`, exactly these objects and the omitted ones exist with from < key ≤ to. Keys are
- * "namespace/name" ("/name" for nodes) as bytes. An empty `from` or `to` is an open end.
+ * A page of a consistent list, or a part of a page. As of `asOf`, exactly these objects and the omitted ones
+ * exist with from < key ≤ to. Keys are "namespace/name" ("/name" for nodes) as bytes. An empty `from` or `to`
+ * is an open end.
  */
 export type ListPartMessage<Entries = InputEntries | OutputEntries> = EventsHeader &
   Entries & {
@@ -103,7 +121,9 @@ export type ListPartMessage<Entries = InputEntries | OutputEntries> = EventsHead
     /** From 0. */
     readonly partNumber: number;
     readonly isLast?: true;
-    /** Progress in a page of an output kind that took more than one run of ingest. The relay never sets it. */
+    /**
+     * Progress in a page of an output kind that took more than one run of ingest. The relay never sets it.
+     */
     readonly progress?: PartProgress;
     readonly from: string;
     readonly to: string;

@@ -1,6 +1,7 @@
 /**
- * Checks received messages: a message that passes has the shape of its type. An error contains the problem, the given value and the allowed values. Each
- * entry of a message is checked separately, so an invalid object does not block other objects.
+ * Checks received messages: a message that passes has the shape of its type. An error contains the problem,
+ * the given value and the allowed values. Each entry of a message is checked separately, so an invalid object
+ * does not block other objects.
  */
 
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
@@ -33,7 +34,16 @@ import {
   version,
 } from './checks.ts';
 import { decodeMessage, isTooDeep, printable, UnreadableMessage } from './codec.ts';
-import type { Entry, EventsHeader, EventsMessage, HeartbeatMessage, InputEntry, ListPartMessage, LiveMessage, OutputEntry } from './messages.ts';
+import type {
+  Entry,
+  EventsHeader,
+  EventsMessage,
+  HeartbeatMessage,
+  InputEntry,
+  ListPartMessage,
+  LiveMessage,
+  OutputEntry,
+} from './messages.ts';
 import { maxProjectionSize, messageVersion } from './messages.ts';
 import type { WakeUpMessage } from './wake-up-message.ts';
 
@@ -56,10 +66,14 @@ const heartbeat = {
   readUpTo: fields(Object.fromEntries(allKinds.map((kind) => [kind, optional(version)]))),
   sentAtMs: count,
   kubernetesVersion: optional(needs(isKubernetesVersion, 'a version such as v1.37.2 is needed')),
-  annotated: optional(fields({ valid: count, invalid: count, sliced: optional(count), stray: optional(count) })),
+  annotated: optional(
+    fields({ valid: count, invalid: count, sliced: optional(count), stray: optional(count) }),
+  ),
 } satisfies Checks<OwnFields<HeartbeatMessage>>;
 
-const live = { kind: oneOf(...allKinds), asOf: version, entries: list(object) } satisfies Checks<OwnFields<LiveMessage>>;
+const live = { kind: oneOf(...allKinds), asOf: version, entries: list(object) } satisfies Checks<
+  OwnFields<LiveMessage>
+>;
 
 const listPart = (kind: Kind): Checks<Exclude<OwnFields<ListPartMessage>, keyof typeof live>> => ({
   listId: text(),
@@ -73,7 +87,10 @@ const listPart = (kind: Kind): Checks<Exclude<OwnFields<ListPartMessage>, keyof 
 
 /** Throws UnreadableMessage. The entries are objects, whose fields `checkEntries` checks. */
 export function parseEventsMessage(body: string, limits: QueueLimits = defaultLimits.queue): EventsMessage {
-  const m = checked(decodeMessage(body, limits), { ...eventsHeader, type: oneOf('live', 'list', 'heartbeat') });
+  const m = checked(decodeMessage(body, limits), {
+    ...eventsHeader,
+    type: oneOf('live', 'list', 'heartbeat'),
+  });
   if (m['type'] === 'heartbeat') checked(m, heartbeat);
   else checked(m, live);
   if (m['type'] === 'list') checked(m, listPart(m['kind'] as Kind));
@@ -91,7 +108,8 @@ function rangeEnd(kind: Kind): Check {
   const [namespace, name] = [namespaceOf(kind), nameOf(kind)];
   return (key, field) => {
     if (key === '') return undefined;
-    if (typeof key !== 'string' || !key.includes('/')) return `${field} is ${show(key)}: empty text or "namespace/name" is needed`;
+    if (typeof key !== 'string' || !key.includes('/'))
+      return `${field} is ${show(key)}: empty text or "namespace/name" is needed`;
     const slash = key.indexOf('/');
     return namespace(key.slice(0, slash), 'namespace') ?? name(key.slice(slash + 1), 'name');
   };
@@ -114,7 +132,10 @@ const entryHeader = (kind: Kind): Checks => ({
 });
 
 /** Endpoints have the name of their Service. A slice's label may have any valid value, or be missing. */
-const serviceName = needs((value) => isLabelValue(value) || isText(isDnsSubdomain)(value), 'the value of a label or a DNS subdomain is needed');
+const serviceName = needs(
+  (value) => isLabelValue(value) || isText(isDnsSubdomain)(value),
+  'the value of a label or a DNS subdomain is needed',
+);
 
 const output = {
   uid: text(128, 0),
@@ -137,17 +158,25 @@ export interface RefusedEntry {
   readonly reason: string;
 }
 
-/** Divides the entries of a message into valid and refused ones. No API server would have stored the object of a refused entry. */
+/**
+ * Divides the entries of a message into valid and refused ones. No API server would have stored the object of
+ * a refused entry.
+ */
 export function checkEntries<E extends Entry>(
   kind: Kind,
   entries: readonly E[],
 ): { readonly accepted: readonly E[]; readonly refused: readonly RefusedEntry[] } {
-  const check = fields({ ...entryHeader(kind), ...(isInput(kind) ? { projection: optional(projectionText(kind)) } : output) });
+  const check = fields({
+    ...entryHeader(kind),
+    ...(isInput(kind) ? { projection: optional(projectionText(kind)) } : output),
+  });
   const accepted: E[] = [];
   const refused: RefusedEntry[] = [];
   for (const entry of entries) {
     const reason = check(entry, 'entry') ?? (isInput(kind) ? reasonAgainstObject(kind, entry) : undefined);
-    const [namespace = '', name = ''] = [entry.namespace, entry.name].map((text: unknown) => (typeof text === 'string' ? text : ''));
+    const [namespace = '', name = ''] = [entry.namespace, entry.name].map((text: unknown) =>
+      typeof text === 'string' ? text : '',
+    );
     if (reason === undefined) accepted.push(entry);
     else refused.push({ namespace, name, entry, reason });
   }
@@ -163,7 +192,10 @@ function projectionText(kind: InputKind): Check {
   );
 }
 
-function reasonAgainstObject(kind: InputKind, { namespace, name, projection }: InputEntry): string | undefined {
+function reasonAgainstObject(
+  kind: InputKind,
+  { namespace, name, projection }: InputEntry,
+): string | undefined {
   if (projection === undefined) return undefined;
   let field: string | undefined;
   try {
@@ -172,7 +204,10 @@ function reasonAgainstObject(kind: InputKind, { namespace, name, projection }: I
   } catch {
     return `projection is ${show(projection)}: the projection of a ${kind} is needed`;
   }
-  return field && `projection of ${kind} ${printable(`${namespace}/${name}`)} has an invalid value for ${field}: ${show(projection)}`;
+  return (
+    field &&
+    `projection of ${kind} ${printable(`${namespace}/${name}`)} has an invalid value for ${field}: ${show(projection)}`
+  );
 }
 
 const wakeUp = {
@@ -183,7 +218,10 @@ const wakeUp = {
     isText((name) => name !== '' && (isLabelValue(name) || isDnsSubdomain(name))),
     'the name of a Service, an export or an import is needed',
   ),
-  generation: needs((value) => value === 'latest' || isCount(value), 'a whole number, 0 or more, or "latest" is needed'),
+  generation: needs(
+    (value) => value === 'latest' || isCount(value),
+    'a whole number, 0 or more, or "latest" is needed',
+  ),
   retryNumbers: object,
   notBeforeMs: optional(timeMs),
   delayedByBatch: optional(oneOf(true, false)),
@@ -194,12 +232,18 @@ const wakeUp = {
 
 const retryNumbersOf = (kind: WorkKind): Check => {
   const part = oneOf(...partsOf[kind]);
-  return (value) => firstReason(Object.entries(value as AnyFields), ([key, number]) => part(key, 'a key of retryNumbers') ?? count(number, key));
+  return (value) =>
+    firstReason(
+      Object.entries(value as AnyFields),
+      ([key, number]) => part(key, 'a key of retryNumbers') ?? count(number, key),
+    );
 };
 
 /** Throws UnreadableMessage. */
 export function readWakeUp(body: string): WakeUpMessage {
   const m = checked(decodeMessage(body), { v: ownVersion, ...wakeUp });
   checked(m, { retryNumbers: retryNumbersOf(m['kind'] as WorkKind) });
-  return Object.fromEntries(Object.keys(wakeUp).flatMap((field) => (m[field] === undefined ? [] : [[field, m[field]]]))) as unknown as WakeUpMessage;
+  return Object.fromEntries(
+    Object.keys(wakeUp).flatMap((field) => (m[field] === undefined ? [] : [[field, m[field]]])),
+  ) as unknown as WakeUpMessage;
 }

@@ -1,6 +1,6 @@
 /**
- * The port to SQS. A Lambda event source mapping receives and deletes the messages, so the functions only send messages and change the visibility of failed
- * ones.
+ * The port to SQS. A Lambda event source mapping receives and deletes the messages, so the functions only
+ * send messages and change the visibility of failed ones.
  */
 
 export interface OutgoingMessage {
@@ -11,8 +11,8 @@ export interface OutgoingMessage {
 
 export interface MessageQueue {
   /**
-   * Resolves when the queue has accepted every message, in calls of at most 10 messages and 1 MiB. Rejects with a SendError if the queue still refuses a
-   * message after retries. It may have accepted other messages.
+   * Resolves when the queue has accepted every message, in calls of at most 10 messages and 1 MiB. Rejects
+   * with a SendError if the queue still refuses a message after retries. It may have accepted other messages.
    */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
 }
@@ -20,15 +20,22 @@ export interface MessageQueue {
 /** A queue whose messages a function receives. */
 export interface SourceQueue extends MessageQueue {
   /**
-   * Makes received messages visible again after these whole seconds, instead of at the end of their visibility timeout. Deleted messages are ignored.
+   * Makes received messages visible again after these whole seconds, instead of at the end of their
+   * visibility timeout. Deleted messages are ignored.
    */
   comeBack(messages: readonly { readonly receiptHandle: string; readonly seconds: number }[]): Promise<void>;
 }
 
-/** The queue refused a message permanently (the sender's fault), or after all attempts. It may have accepted other messages. */
+/**
+ * The queue refused a message permanently (the sender's fault), or after all attempts. It may have accepted
+ * other messages.
+ */
 export class SendError extends Error {
   override readonly name = 'SendError';
-  /** Messages that the queue will never accept, because they are too large or contain characters that it refuses. */
+  /**
+   * Messages that the queue will never accept, because they are too large or contain characters that it
+   * refuses.
+   */
   readonly refused: readonly OutgoingMessage[];
 
   constructor(message: string, refused: readonly OutgoingMessage[]) {

@@ -10,7 +10,10 @@ export interface QuarantineCopy {
   readonly body: string;
 }
 
-/** Returns the body of the copy, which redrive can send again. Only a message of nearly SQS's limit, which no relay sends, is cut so that its copy fits. */
+/**
+ * Returns the body of the copy, which redrive can send again. Only a message of nearly SQS's limit, which no
+ * relay sends, is cut so that its copy fits.
+ */
 export function encodeQuarantineCopy(copy: QuarantineCopy): string {
   for (let { body } = copy; ; body = body.slice(0, body.length / 2)) {
     const encoded = encodeMessage({ ...copy, body });

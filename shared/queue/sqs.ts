@@ -1,13 +1,20 @@
 /** A standard queue of SQS, which delivers messages in any order and sometimes twice. */
 import { setTimeout as timer } from 'node:timers/promises';
-import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  ChangeMessageVisibilityBatchCommand,
+  SendMessageBatchCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds, maxMessageBytes } from '#shared/contract/sqs-limits.ts';
 import { type OutgoingMessage, SendError, type SourceQueue } from './port.ts';
 
 /** Number of batches that are sent at once. */
 const concurrency = 4;
-/** Number of attempts to send a message that SQS refuses. The client itself retries calls that fail as a whole. */
+/**
+ * Number of attempts to send a message that SQS refuses. The client itself retries calls that fail as a
+ * whole.
+ */
 const attempts = 6;
 
 export interface SqsQueueOptions {
@@ -15,7 +22,10 @@ export interface SqsQueueOptions {
   readonly random?: () => number;
 }
 
-/** Faults of the message itself, which SQS would refuse each time. Other faults of the sender (permissions, keys) can be repaired. */
+/**
+ * Faults of the message itself, which SQS would refuse each time. Other faults of the sender (permissions,
+ * keys) can be repaired.
+ */
 const ofTheMessage = /(^|\.)(InvalidMessageContents|InvalidParameterValue)$/;
 
 export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): SourceQueue {
@@ -24,7 +34,11 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
   async function sendBatch(batch: readonly OutgoingMessage[]): Promise<void> {
     let left = batch;
     for (let attempt = 1; ; attempt++) {
-      const Entries = left.map((m, i) => ({ Id: String(i), MessageBody: m.body, ...(m.delaySeconds && { DelaySeconds: m.delaySeconds }) }));
+      const Entries = left.map((m, i) => ({
+        Id: String(i),
+        MessageBody: m.body,
+        ...(m.delaySeconds && { DelaySeconds: m.delaySeconds }),
+      }));
       // The answer is HTTP 200 even if every message was refused.
       const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
       const [first] = Failed;
@@ -34,7 +48,10 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
       if (ours || attempt >= attempts) {
         const { Code = 'Unknown', Message = '' } = ours ?? first;
         const refused = forGood.map((f) => left[Number(f.Id)] as OutgoingMessage);
-        throw new SendError(`${queueUrl} refused a message ${attempt} times: ${Code} ${Message}`.trimEnd(), refused);
+        throw new SendError(
+          `${queueUrl} refused a message ${attempt} times: ${Code} ${Message}`.trimEnd(),
+          refused,
+        );
       }
       left = Failed.map((f) => left[Number(f.Id)] as OutgoingMessage);
       await sleep(random() * Math.min(5_000, 50 * 2 ** attempt));
@@ -47,10 +64,13 @@ export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueO
     },
     async comeBack(messages) {
       for (let from = 0; from < messages.length; from += 10) {
-        const Entries = messages
-          .slice(from, from + 10)
-          .map(({ receiptHandle, seconds }, i) => ({ Id: String(i), ReceiptHandle: receiptHandle, VisibilityTimeout: seconds }));
-        // Refused entries need no handling: their messages are deleted, or return at the end of their visibility timeout.
+        const Entries = messages.slice(from, from + 10).map(({ receiptHandle, seconds }, i) => ({
+          Id: String(i),
+          ReceiptHandle: receiptHandle,
+          VisibilityTimeout: seconds,
+        }));
+        // Refused entries need no handling: their messages are deleted, or return at the end of their
+        // visibility timeout.
         await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
       }
     },
@@ -77,12 +97,18 @@ function pack(messages: readonly OutgoingMessage[]): OutgoingMessage[][] {
   return batch.length > 0 ? [...batches, batch] : batches;
 }
 
-/** Returns the size in bytes. Throws before any message is sent, because SQS refuses a whole call for one bad entry. */
+/**
+ * Returns the size in bytes. Throws before any message is sent, because SQS refuses a whole call for one bad
+ * entry.
+ */
 function checked({ body, delaySeconds = 0 }: OutgoingMessage): number {
   if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > maxDelaySeconds) {
-    throw new RangeError(`a delay of ${delaySeconds} s: SQS takes whole seconds from 0 to ${maxDelaySeconds}`);
+    throw new RangeError(
+      `a delay of ${delaySeconds} s: SQS takes whole seconds from 0 to ${maxDelaySeconds}`,
+    );
   }
   const size = Buffer.byteLength(body);
-  if (size === 0 || size > maxMessageBytes) throw new RangeError(`a message of ${size} bytes: SQS takes 1 to ${maxMessageBytes}`);
+  if (size === 0 || size > maxMessageBytes)
+    throw new RangeError(`a message of ${size} bytes: SQS takes 1 to ${maxMessageBytes}`);
   return size;
 }

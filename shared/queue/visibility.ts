@@ -1,6 +1,6 @@
 /**
- * Makes a failed message visible again within seconds, later with each receive. The visibility timeout is for functions that crash: it is six times a run's
- * time, and by then sweep has usually enqueued the service.
+ * Makes a failed message visible again within seconds, later with each receive. The visibility timeout is for
+ * functions that crash: it is six times a run's time, and by then sweep has usually enqueued the service.
  */
 import { defaultLimits, type RunLimits } from '#shared/contract/limits.ts';
 import type { SourceQueue } from './port.ts';
@@ -14,8 +14,15 @@ export interface Received {
 }
 
 /** Returns the delay in whole seconds. `random` is in [0, 1). */
-export function retryDelaySeconds(receives: number, random: number, { retryDelaySeconds: base, maxRetryDelaySeconds }: RunLimits): number {
-  return Math.max(1, Math.round(Math.min(maxRetryDelaySeconds, base * Math.max(1, receives || 1)) * (0.5 + random)));
+export function retryDelaySeconds(
+  receives: number,
+  random: number,
+  { retryDelaySeconds: base, maxRetryDelaySeconds }: RunLimits,
+): number {
+  return Math.max(
+    1,
+    Math.round(Math.min(maxRetryDelaySeconds, base * Math.max(1, receives || 1)) * (0.5 + random)),
+  );
 }
 
 /** Never rejects. If the call fails, its messages return at the end of their visibility timeout. */
@@ -28,9 +35,17 @@ export async function retrySoon(
   const ids = new Set(failed);
   const back = messages.filter((m) => ids.has(m.messageId));
   try {
-    await queue.comeBack(back.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: retryDelaySeconds(receives, random(), limits) })));
+    await queue.comeBack(
+      back.map(({ receiptHandle, receives }) => ({
+        receiptHandle,
+        seconds: retryDelaySeconds(receives, random(), limits),
+      })),
+    );
   } catch (error) {
-    log.warn('failed messages are retried only after their visibility timeout', { messages: back.length, error: String(error) });
+    log.warn('failed messages are retried only after their visibility timeout', {
+      messages: back.length,
+      error: String(error),
+    });
   }
 }
 

@@ -2,8 +2,8 @@ import { clusterIPFamily } from '#shared/kube/services.ts';
 import type { AddressType, Service } from '#shared/kube/types.ts';
 
 /**
- * The address types that a service has slices of (ES-11..13), IPv4 first. One without families and without cluster IP gets
- * both, as upstream's getAddressTypesForService.
+ * The address types that a service has slices of (ES-11..13), IPv4 first. One without families and without
+ * cluster IP gets both, as upstream's getAddressTypesForService.
  */
 export function addressTypesOf(service: Service): readonly AddressType[] {
   const families = service.spec?.ipFamilies ?? [];

@@ -7,8 +7,9 @@ import { hintsEnabled, recordWithoutHints } from './topology.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
 
 /**
- * Returns the writes of the EndpointSlice controller for a service: syncService of pkg/controller/endpointslice and Reconcile
- * of k8s.io/endpointslice. Upstream's slice tracker is missing, so `slices` must be the slices that the API server holds.
+ * Returns the writes of the EndpointSlice controller for a service: syncService of
+ * pkg/controller/endpointslice and Reconcile of k8s.io/endpointslice. Upstream's slice tracker is missing, so
+ * `slices` must be the slices that the API server holds.
  *
  * The result does not depend on the order of anything in the input. The input is not changed.
  */
@@ -23,11 +24,16 @@ export function decideSlices(input: SlicesInput): SlicesPlan {
 
 function reconcile(input: SlicesInput, service: Service): SlicesPlan {
   // Times of an import would be of another cluster's clock, and of pods of several clusters under one name.
-  const { triggerTime, next } = input.imported ? noTime : computeTriggerTime(input.triggerTimes, service, input.pods);
+  const { triggerTime, next } = input.imported
+    ? noTime
+    : computeTriggerTime(input.triggerTimes, service, input.pods);
   const slices = input.slices.filter((slice) => !slice.metadata.deletionTimestamp).sort(byName);
   const types = addressTypesOf(service);
   const unsupported = slices.filter((slice) => !types.some((type) => type === slice.addressType));
-  let hints = unsupported.reduce((record, slice) => recordWithoutHints(record, slice.addressType), input.hints);
+  let hints = unsupported.reduce(
+    (record, slice) => recordWithoutHints(record, slice.addressType),
+    input.hints,
+  );
 
   const addressTypes: AddressTypePlan[] = [];
   for (const type of types) {

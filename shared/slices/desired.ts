@@ -18,10 +18,19 @@ export interface Desired {
   readonly errors: readonly string[];
 }
 
-type PodsInput = Pick<SlicesInput, 'pods' | 'nodes'> & { readonly imported?: Pick<ImportedFrom, 'namesNodes'> | undefined };
+type PodsInput = Pick<SlicesInput, 'pods' | 'nodes'> & {
+  readonly imported?: Pick<ImportedFrom, 'namesNodes'> | undefined;
+};
 
-/** The endpoints that the service should have, by ports (ES-17..33). For an import, `service` is the exported Service. */
-export function desiredEndpoints(service: Service, { pods, nodes, imported }: PodsInput, addressType: AddressType): Desired {
+/**
+ * The endpoints that the service should have, by ports (ES-17..33). For an import, `service` is the exported
+ * Service.
+ */
+export function desiredEndpoints(
+  service: Service,
+  { pods, nodes, imported }: PodsInput,
+  addressType: AddressType,
+): Desired {
   const portsOf = portsByPod(service);
   const publishNotReady = Boolean(service.spec?.publishNotReadyAddresses);
   const groups = new Map<string, DesiredGroup>();
@@ -49,6 +58,9 @@ export function desiredEndpoints(service: Service, { pods, nodes, imported }: Po
     groups: new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1))),
     errors: skipped
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-      .map((pod) => `skipping Pod ${pod.metadata.name} for Service ${namespace}/${name}: Node ${pod.spec?.nodeName ?? ''} Not Found`),
+      .map(
+        (pod) =>
+          `skipping Pod ${pod.metadata.name} for Service ${namespace}/${name}: Node ${pod.spec?.nodeName ?? ''} Not Found`,
+      ),
   };
 }

@@ -5,8 +5,16 @@ import type { AddressType, Endpoint, Node, Pod, Service } from '#shared/kube/typ
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Returns the endpoint of a pod (ES-24, ES-25). Returns undefined if the pod lacks an address of that type (ES-23). `node` is undefined if it is unknown. */
-export function podToEndpoint(pod: Pod, node: Node | undefined, service: Service, addressType: AddressType): Endpoint | undefined {
+/**
+ * Returns the endpoint of a pod (ES-24, ES-25). Returns undefined if the pod lacks an address of that type
+ * (ES-23). `node` is undefined if it is unknown.
+ */
+export function podToEndpoint(
+  pod: Pod,
+  node: Node | undefined,
+  service: Service,
+  addressType: AddressType,
+): Endpoint | undefined {
   const addresses = addressesOf(pod, addressType);
   if (addresses.length === 0) return undefined;
   const serving = isPodReady(pod);
@@ -14,7 +22,11 @@ export function podToEndpoint(pod: Pod, node: Node | undefined, service: Service
   const { namespace, name, uid } = pod.metadata;
   const endpoint: Writable<Endpoint> = {
     addresses,
-    conditions: { ready: Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating), serving, terminating },
+    conditions: {
+      ready: Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating),
+      serving,
+      terminating,
+    },
     targetRef: { kind: 'Pod', namespace, name, uid },
   };
   if (shouldSetHostname(pod, service)) endpoint.hostname = pod.spec?.hostname;
@@ -24,8 +36,14 @@ export function podToEndpoint(pod: Pod, node: Node | undefined, service: Service
   return endpoint;
 }
 
-/** An endpoint of an import (MC-64). In another cluster than its pod's, its node's name would make it local to a node of that name there. */
-export function importedEndpoint({ targetRef: _, nodeName, ...endpoint }: Endpoint, namesNodes: boolean): Endpoint {
+/**
+ * An endpoint of an import (MC-64). In another cluster than its pod's, its node's name would make it local to
+ * a node of that name there.
+ */
+export function importedEndpoint(
+  { targetRef: _, nodeName, ...endpoint }: Endpoint,
+  namesNodes: boolean,
+): Endpoint {
   return { ...endpoint, ...(namesNodes && nodeName !== undefined && { nodeName }) };
 }
 

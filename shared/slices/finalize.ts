@@ -15,11 +15,16 @@ export interface Finalization {
   readonly delete: readonly EndpointSlice[];
 }
 
-/** Makes the writes of an address type: recycles, then leaves out what a service that is being deleted must not create (ES-55..59). */
+/**
+ * Makes the writes of an address type: recycles, then leaves out what a service that is being deleted must
+ * not create (ES-55..59).
+ */
 export function finalize(final: Finalization): Writes {
   const { service, triggerTime } = final;
   const create = final.create.map((slice) => draft(slice, final));
-  const update = final.update.filter((slice) => !isAsItWas(slice, triggerTime)).map((slice) => changed(slice, triggerTime));
+  const update = final.update
+    .filter((slice) => !isAsItWas(slice, triggerTime))
+    .map((slice) => changed(slice, triggerTime));
   const toDelete: EndpointSlice[] = [];
   for (const slice of final.delete) {
     const last = isOwnedBy(slice, service) ? create.pop() : undefined;
@@ -34,7 +39,10 @@ export function finalize(final: Finalization): Writes {
   };
 }
 
-/** Gives the new slice the name of a slice that would be deleted. The write requires the version of that slice that we know (ES-57). */
+/**
+ * Gives the new slice the name of a slice that would be deleted. The write requires the version of that slice
+ * that we know (ES-57).
+ */
 function recycled(fresh: SliceDraft, over: EndpointSlice): EndpointSlice {
   const { name, uid, resourceVersion } = over.metadata;
   return { ...fresh, metadata: { ...fresh.metadata, name, uid, resourceVersion } };
@@ -50,7 +58,9 @@ function draft(slice: PlannedSlice, { service, addressType, triggerTime }: Final
       namespace,
       labels: slice.labels,
       ...(triggerTime && { annotations: { [annotationTriggerTime]: triggerTime } }),
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true },
+      ],
     },
     addressType,
     endpoints: slice.endpoints,
@@ -73,9 +83,17 @@ function changed(slice: PlannedSlice, triggerTime: string | undefined): Endpoint
   };
 }
 
-/** Returns true if upstream's PUT would change nothing: the hints are the same after their check, and the trigger time stays as it is. */
+/**
+ * Returns true if upstream's PUT would change nothing: the hints are the same after their check, and the
+ * trigger time stays as it is.
+ */
 function isAsItWas({ current, labels, endpoints }: PlannedSlice, triggerTime: string | undefined): boolean {
-  if (!current || labels !== current.metadata.labels || triggerTime !== current.metadata.annotations?.[annotationTriggerTime]) return false;
+  if (
+    !current ||
+    labels !== current.metadata.labels ||
+    triggerTime !== current.metadata.annotations?.[annotationTriggerTime]
+  )
+    return false;
   const before = current.endpoints ?? [];
   return endpoints.length === before.length && endpoints.every((endpoint, i) => endpoint === before[i]);
 }

@@ -13,7 +13,10 @@ export function sliceLabels(service: Service, managedBy: string = slicesManagedB
   };
 }
 
-/** Returns true if the slice's labels differ from `wanted`, the labels of a write. Reserved keys are not compared (ES-52). */
+/**
+ * Returns true if the slice's labels differ from `wanted`, the labels of a write. Reserved keys are not
+ * compared (ES-52).
+ */
 export function labelsChanged(sliceLabels: Labels | undefined, wanted: Labels | undefined): boolean {
   return !sameLabels(withoutReserved(sliceLabels), withoutReserved(wanted));
 }

@@ -8,8 +8,9 @@ export function placeholderSlice(labels: Labels): PlannedSlice {
 }
 
 /**
- * Is this slice the placeholder already (ES-48)? The address type is given. Owners and names are not looked at (ES-49), and a
- * label that is missing counts as an empty one: a headless label too many or too few makes no difference.
+ * Is this slice the placeholder already (ES-48)? The address type is given. Owners and names are not looked
+ * at (ES-49), and a label that is missing counts as an empty one: a headless label too many or too few makes
+ * no difference.
  */
 export function isPlaceholder(slice: EndpointSlice, service: Service, labels: Labels): boolean {
   return (

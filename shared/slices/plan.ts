@@ -1,4 +1,12 @@
-import type { AddressType, Endpoint, EndpointSlice, EventSketch, Node, Pod, Service } from '#shared/kube/types.ts';
+import type {
+  AddressType,
+  Endpoint,
+  EndpointSlice,
+  EventSketch,
+  Node,
+  Pod,
+  Service,
+} from '#shared/kube/types.ts';
 import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import type { Efficiency } from './efficiency.ts';
 
@@ -25,13 +33,17 @@ export interface SlicesInput {
   readonly maxEndpointsPerSlice: number;
   /** The managed-by label of `slices` and of those to come; upstream's if left out. */
   readonly managedBy?: string;
-  /** Set if the pods belong to a Service of another cluster. `service` is then the derived Service of this cluster. */
+  /**
+   * Set if the pods belong to a Service of another cluster. `service` is then the derived Service of this
+   * cluster.
+   */
   readonly imported?: ImportedFrom;
 }
 
 /**
- * One source of an import. `pods`, `nodes` and `slices` of the input are this source's alone. Its endpoints name no pod, and no node of another cluster:
- * names of this cluster's own pods and nodes could be the same (MC-64).
+ * One source of an import. `pods`, `nodes` and `slices` of the input are this source's alone. Its endpoints
+ * name no pod, and no node of another cluster: names of this cluster's own pods and nodes could be the same
+ * (MC-64).
  */
 export interface ImportedFrom {
   /** The Service in the source cluster: its ports, and its name for the endpoints' hostnames (MC-35). */
@@ -41,7 +53,10 @@ export interface ImportedFrom {
   /** The source is this cluster itself, and its nodes are to use the pods on them. */
   readonly namesNodes: boolean;
   /** They follow from all sources together, and from the cluster that the slices are for. */
-  readonly hintsOf: (addressType: AddressType, endpoint: Endpoint) => NonNullable<Endpoint['hints']> | undefined;
+  readonly hintsOf: (
+    addressType: AddressType,
+    endpoint: Endpoint,
+  ) => NonNullable<Endpoint['hints']> | undefined;
 }
 
 /** A slice to be created: whole but for its name, which the write-back gives (slice-name.ts). */
@@ -49,13 +64,17 @@ export type SliceDraft = Omit<EndpointSlice, 'metadata'> & {
   readonly metadata: Omit<EndpointSlice['metadata'], 'name'>;
 };
 
-/** The writes of one address type, to be made in this order: creates, updates, deletes (ES-55); recycling is done. */
+/**
+ * The writes of one address type, to be made in this order: creates, updates, deletes (ES-55); recycling is
+ * done.
+ */
 export interface AddressTypePlan extends Efficiency {
   readonly addressType: string;
   readonly create: readonly SliceDraft[];
   /**
-   * Whole objects, each with the resourceVersion of what it replaces. A recycled one is otherwise new: it takes the name, uid and
-   * resourceVersion of a slice that would be deleted, and nothing else (ES-57, where upstream overwrites unconditionally).
+   * Whole objects, each with the resourceVersion of what it replaces. A recycled one is otherwise new: it
+   * takes the name, uid and resourceVersion of a slice that would be deleted, and nothing else (ES-57, where
+   * upstream overwrites unconditionally).
    */
   readonly update: readonly EndpointSlice[];
   readonly delete: readonly EndpointSlice[];
@@ -71,11 +90,17 @@ export interface AddressTypePlan extends Efficiency {
 }
 
 export interface SlicesPlan {
-  /** Empty for a service that is not reconciled: without a selector, of type ExternalName, or gone (ES-2: no API call). */
+  /**
+   * Empty for a service that is not reconciled: without a selector, of type ExternalName, or gone (ES-2: no
+   * API call).
+   */
   readonly addressTypes: readonly AddressTypePlan[];
   /** Slices of address types that the service no longer has: deleted last, each on its own (ES-14). */
   readonly unsupported: readonly EndpointSlice[];
-  /** The next states, saved whether or not the writes succeed; undefined: forget. Hints are forgotten with the service (unlike ES-3). */
+  /**
+   * The next states, saved whether or not the writes succeed; undefined: forget. Hints are forgotten with the
+   * service (unlike ES-3).
+   */
   readonly triggerTimes: TriggerTimes | undefined;
   readonly hints: HintsRecord | undefined;
   /** Label values of ME-7 and ME-9. */

@@ -18,16 +18,30 @@ export interface SliceSet {
   readonly unchanged: readonly EndpointSlice[];
 }
 
-export function newSlice(labels: Labels, ports: readonly SlicePort[], endpoints: readonly Endpoint[]): PlannedSlice {
+export function newSlice(
+  labels: Labels,
+  ports: readonly SlicePort[],
+  endpoints: readonly Endpoint[],
+): PlannedSlice {
   return { current: undefined, labels, ports: inHashOrder(ports), endpoints };
 }
 
-/** The slice on the server, to be changed from here. Upstream's comparison of ports sorts those of existing slices in place, and writes them so. */
+/**
+ * The slice on the server, to be changed from here. Upstream's comparison of ports sorts those of existing
+ * slices in place, and writes them so.
+ */
 export function unchangedSlice(current: EndpointSlice): PlannedSlice {
-  return { current, labels: current.metadata.labels ?? {}, ports: inHashOrder(current.ports ?? []), endpoints: current.endpoints ?? [] };
+  return {
+    current,
+    labels: current.metadata.labels ?? {},
+    ports: inHashOrder(current.ports ?? []),
+    endpoints: current.endpoints ?? [],
+  };
 }
 
 /** By uid: a slice of a former service of that name is not its own. */
 export function isOwnedBy(slice: EndpointSlice, service: Service): boolean {
-  return (slice.metadata.ownerReferences ?? []).some((o) => o.uid === service.metadata.uid && o.kind === 'Service' && o.apiVersion === 'v1');
+  return (slice.metadata.ownerReferences ?? []).some(
+    (o) => o.uid === service.metadata.uid && o.kind === 'Service' && o.apiVersion === 'v1',
+  );
 }

@@ -19,11 +19,13 @@ type Filling = PlannedSlice & { readonly endpoints: Endpoint[] };
 /**
  * Places the endpoints of one group with as few writes as upstream's reconcileByPortMapping:
  *
- * 1. Wanted endpoints stay in their slices. Slices drop unwanted endpoints and update changed ones (ES-34..37).
+ * 1. Wanted endpoints stay in their slices. Slices drop unwanted endpoints and update changed ones
+ *    (ES-34..37).
  * 2. Endpoints that are left fill the slices that are written anyway, fullest first (ES-39).
  * 3. The rest goes into new slices. A last part that fits into one unchanged slice goes there (ES-40, ES-41).
  *
- * Removes the endpoints from `group`. `existing` are the service's own slices with these ports, in the order of the walk.
+ * Removes the endpoints from `group`. `existing` are the service's own slices with these ports, in the order
+ * of the walk.
  */
 export function reconcileByPortMapping(
   labels: Labels,
@@ -38,13 +40,18 @@ export function reconcileByPortMapping(
     while (rest.length > 0 && endpoints.length < maxEndpointsPerSlice) endpoints.push(rest.pop() as Endpoint);
   };
 
-  if (rest.length > 0) for (const slice of [...kept.update].sort((a, b) => b.endpoints.length - a.endpoints.length)) fill(slice.endpoints);
+  if (rest.length > 0)
+    for (const slice of [...kept.update].sort((a, b) => b.endpoints.length - a.endpoints.length))
+      fill(slice.endpoints);
 
   const create: PlannedSlice[] = [];
   const update: PlannedSlice[] = [...kept.update];
   let unchanged = kept.unchanged;
   while (rest.length > 0) {
-    const toFill = rest.length < maxEndpointsPerSlice ? closestToFull(unchanged, rest.length, maxEndpointsPerSlice) : undefined;
+    const toFill =
+      rest.length < maxEndpointsPerSlice
+        ? closestToFull(unchanged, rest.length, maxEndpointsPerSlice)
+        : undefined;
     const endpoints = [...(toFill?.endpoints ?? [])];
     fill(endpoints);
     if (toFill) {
@@ -92,14 +99,20 @@ function keepInPlace(labels: Labels, existing: readonly EndpointSlice[], wanted:
   return { update, unchanged, delete: toDelete, removed };
 }
 
-/** Sorts by descending name. The caller takes from the end, so the order of the pods does not matter (ES-42). */
+/**
+ * Sorts by descending name. The caller takes from the end, so the order of the pods does not matter (ES-42).
+ */
 function byName(endpoints: EndpointSet): Endpoint[] {
   if (endpoints.size === 0) return [];
   return [...endpoints].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, endpoint]) => endpoint);
 }
 
 /** Returns the fullest slice that has room for `count` more endpoints, or undefined. */
-function closestToFull(slices: readonly EndpointSlice[], count: number, max: number): EndpointSlice | undefined {
+function closestToFull(
+  slices: readonly EndpointSlice[],
+  count: number,
+  max: number,
+): EndpointSlice | undefined {
   let closest = max;
   let found: EndpointSlice | undefined;
   for (const slice of slices) {

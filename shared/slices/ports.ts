@@ -10,8 +10,8 @@ export interface PortMap {
 }
 
 /**
- * The ports that the service has on a pod: a name that no container has is left out (ES-18), so there may be none (ES-22).
- * Most pods of a service have the same numbers: each distinct list is made once.
+ * The ports that the service has on a pod: a name that no container has is left out (ES-18), so there may be
+ * none (ES-22). Most pods of a service have the same numbers: each distinct list is made once.
  */
 export function portsByPod(service: Service): (pod: Pod) => PortMap {
   const servicePorts = service.spec?.ports ?? [];
@@ -25,7 +25,12 @@ export function portsByPod(service: Service): (pod: Pod) => PortMap {
       const number = numbers[i];
       if (number === undefined) return [];
       return [
-        { name: port.name ?? '', port: number, protocol: port.protocol ?? '', ...(port.appProtocol != null && { appProtocol: port.appProtocol }) },
+        {
+          name: port.name ?? '',
+          port: number,
+          protocol: port.protocol ?? '',
+          ...(port.appProtocol != null && { appProtocol: port.appProtocol }),
+        },
       ];
     });
     const portMap = { key: portMapKey(ports), ports };

@@ -1,6 +1,6 @@
 /**
- * Returns the exact value of a Kubernetes quantity in nano-units, rounded up, as apimachinery's ParseQuantity does. Returns
- * undefined for any other text.
+ * Returns the exact value of a Kubernetes quantity in nano-units, rounded up, as apimachinery's ParseQuantity
+ * does. Returns undefined for any other text.
  */
 export function parseQuantity(text: string): bigint | undefined {
   const match = quantity.exec(text);
@@ -23,7 +23,18 @@ export function toMilli(nano: bigint): number {
 const quantity = /^([+-]?)(\d*)(?:\.(\d*))?([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,3})?$/;
 
 /** Powers of ten by suffix. */
-const decimal: { readonly [suffix: string]: number } = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+const decimal: { readonly [suffix: string]: number } = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+};
 /** In order, each 1024 times the one before. */
 const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 

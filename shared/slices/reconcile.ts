@@ -37,7 +37,14 @@ export function reconcileByAddressType(
   const desired = desiredEndpoints(input.imported?.exported ?? service, input, addressType);
   const placed = place(run, labels, existing, desired.groups);
   const hinted = decideHints(run, addressType, placed, hints);
-  const writes = finalize({ service, addressType, triggerTime, create: hinted.slices.create, update: hinted.slices.update, delete: placed.delete });
+  const writes = finalize({
+    service,
+    addressType,
+    triggerTime,
+    create: hinted.slices.create,
+    update: hinted.slices.update,
+    delete: placed.delete,
+  });
   const { added, removed, counts } = placed;
   const plan = {
     addressType,
@@ -57,7 +64,12 @@ interface Placed extends PortMapping {
 }
 
 /** Every group of ports on its own, then the slices that belong to none, then the placeholder (ES-34..51). */
-function place({ input, service }: SlicesRun, labels: Labels, existing: readonly EndpointSlice[], groups: ReadonlyMap<string, DesiredGroup>): Placed {
+function place(
+  { input, service }: SlicesRun,
+  labels: Labels,
+  existing: readonly EndpointSlice[],
+  groups: ReadonlyMap<string, DesiredGroup>,
+): Placed {
   const create: PlannedSlice[] = [];
   const update: PlannedSlice[] = [];
   const unchanged: EndpointSlice[] = [];
@@ -86,7 +98,8 @@ function place({ input, service }: SlicesRun, labels: Labels, existing: readonly
   if (existing.length === toDelete.length && create.length === 0 && !input.imported) {
     counts.set(portMapKey([]), { endpoints: 0, slices: 1 });
     const [only] = toDelete;
-    if (only && toDelete.length === 1 && isPlaceholder(only, service, labels)) unchanged.push(...toDelete.splice(0));
+    if (only && toDelete.length === 1 && isPlaceholder(only, service, labels))
+      unchanged.push(...toDelete.splice(0));
     else create.push(placeholderSlice(labels));
   }
   return { create, update, unchanged: unchanged.sort(bySliceName), delete: toDelete, added, removed, counts };
@@ -98,10 +111,23 @@ interface HintDecision {
   readonly events: readonly EventSketch[];
 }
 
-/** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Hints of an import are decided for all its sources together. */
-function decideHints({ input, service }: SlicesRun, addressType: AddressType, slices: SliceSet, record: HintsRecord | undefined): HintDecision {
+/**
+ * By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Hints of an import are decided
+ * for all its sources together.
+ */
+function decideHints(
+  { input, service }: SlicesRun,
+  addressType: AddressType,
+  slices: SliceSet,
+  record: HintsRecord | undefined,
+): HintDecision {
   const { imported } = input;
-  if (imported) return { slices: setHints(slices, (e) => imported.hintsOf(addressType, e)), record: undefined, events: [] };
+  if (imported)
+    return {
+      slices: setHints(slices, (e) => imported.hintsOf(addressType, e)),
+      record: undefined,
+      events: [],
+    };
   const event = (text: string, type: EventSketch['type'] = 'Warning'): EventSketch => {
     const reason = type === 'Normal' ? 'TopologyAwareHintsEnabled' : 'TopologyAwareHintsDisabled';
     return serviceEvent(service, type, reason, `${text}, addressType: ${addressType}`);
@@ -110,7 +136,11 @@ function decideHints({ input, service }: SlicesRun, addressType: AddressType, sl
   if (hintsEnabled(service)) {
     const hinted = addHints(slices, input.nodes.size > 0 ? zoneRatios(input.nodes.values()) : new Map());
     if (typeof hinted.result === 'string')
-      return { slices: hinted.slices, record: recordWithoutHints(record, addressType), events: [event(hinted.result)] };
+      return {
+        slices: hinted.slices,
+        record: recordWithoutHints(record, addressType),
+        events: [event(hinted.result)],
+      };
     const events = record?.populated ? [] : [event('Topology Aware Hints has been enabled', 'Normal')];
     return { slices: hinted.slices, record: recordWithHints(record, addressType, hinted.result), events };
   }
@@ -123,4 +153,5 @@ function decideHints({ input, service }: SlicesRun, addressType: AddressType, sl
   };
 }
 
-const bySliceName = (a: EndpointSlice, b: EndpointSlice): number => (a.metadata.name < b.metadata.name ? -1 : 1);
+const bySliceName = (a: EndpointSlice, b: EndpointSlice): number =>
+  a.metadata.name < b.metadata.name ? -1 : 1;

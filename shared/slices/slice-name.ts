@@ -1,17 +1,23 @@
 import { fnv1a128 } from '#shared/kube/hash.ts';
-import { labelServiceName, labelSliceManagedBy, labelSourceCluster, optInManagedBy } from '#shared/kube/names.ts';
+import {
+  labelServiceName,
+  labelSliceManagedBy,
+  labelSourceCluster,
+  optInManagedBy,
+} from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { SliceDraft } from './plan.ts';
 import { portMapKey } from './ports.ts';
 
 /**
- * Gives the draft the first of its names that is free. A repeated run computes the same names, so it finds a slice that was
- * created just before a crash. After AlreadyExists, try again with that name taken.
+ * Gives the draft the first of its names that is free. A repeated run computes the same names, so it finds a
+ * slice that was created just before a crash. After AlreadyExists, try again with that name taken.
  */
 export function assignName(draft: SliceDraft, serviceUid: string, taken: ReadonlySet<string>): EndpointSlice {
   const serviceName = draft.metadata.labels?.[labelServiceName] ?? '';
   const portsKey = portMapKey(draft.ports);
-  // Names differ by source and writer. Otherwise the sources of an import, or the two writers of a hand-over, could take more names than a create tries.
+  // Names differ by source and writer. Otherwise the sources of an import, or the two writers of a hand-over,
+  // could take more names than a create tries.
   const { [labelSourceCluster]: source, [labelSliceManagedBy]: managedBy } = draft.metadata.labels ?? {};
   const writer = managedBy === optInManagedBy ? [managedBy] : [];
   const owner = [serviceUid, ...(source === undefined ? [] : [source]), ...writer].join('\n');
@@ -23,7 +29,13 @@ export function assignName(draft: SliceDraft, serviceUid: string, taken: Readonl
 }
 
 /** A name of the shape that the API server makes of generateName (ES-53), but the same each time. */
-export function sliceName(serviceName: string, serviceUid: string, addressType: string, portsKey: string, ordinal: number): string {
+export function sliceName(
+  serviceName: string,
+  serviceUid: string,
+  addressType: string,
+  portsKey: string,
+  ordinal: number,
+): string {
   let hash = BigInt(`0x${fnv1a128([serviceUid, addressType, portsKey, ordinal].join('\n'))}`);
   let suffix = '';
   for (let i = 0; i < 5; i++) {

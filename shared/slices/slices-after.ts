@@ -7,6 +7,12 @@ export function slicesAfter(
   { addressTypes, unsupported }: Pick<SlicesPlan, 'addressTypes' | 'unsupported'>,
 ): readonly SliceDraft[] {
   const updates = addressTypes.flatMap((t) => t.update);
-  const gone = new Set([...unsupported, ...updates, ...addressTypes.flatMap((t) => t.delete)].map((s) => s.metadata.name));
-  return [...slices.filter((s) => !gone.has(s.metadata.name)), ...updates, ...addressTypes.flatMap((t) => t.create)];
+  const gone = new Set(
+    [...unsupported, ...updates, ...addressTypes.flatMap((t) => t.delete)].map((s) => s.metadata.name),
+  );
+  return [
+    ...slices.filter((s) => !gone.has(s.metadata.name)),
+    ...updates,
+    ...addressTypes.flatMap((t) => t.create),
+  ];
 }

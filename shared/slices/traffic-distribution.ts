@@ -18,7 +18,10 @@ const known: readonly TrafficDistribution[] = ['PreferClose', 'PreferSameZone', 
 
 export const isTrafficDistribution = (value: string | undefined): boolean => known.some((k) => k === value);
 
-/** Sets the hints of ready endpoints; what is unchanged is written only if one of those hints is wrong (TD-4, TD-5). Empty hints count as none there. */
+/**
+ * Sets the hints of ready endpoints; what is unchanged is written only if one of those hints is wrong (TD-4,
+ * TD-5). Empty hints count as none there.
+ */
 export const hintByTrafficDistribution = (slices: SliceSet, value: TrafficDistribution): SliceSet =>
   setHints(
     slices,
@@ -30,5 +33,8 @@ function hintsFor(endpoint: Endpoint, value: TrafficDistribution): EndpointHints
   const zone = endpoint.zone ?? undefined;
   const node = value === 'PreferSameNode' ? (endpoint.nodeName ?? undefined) : undefined;
   if (zone === undefined && node === undefined) return undefined;
-  return { ...(zone !== undefined && { forZones: [{ name: zone }] }), ...(node !== undefined && { forNodes: [{ name: node }] }) };
+  return {
+    ...(zone !== undefined && { forZones: [{ name: zone }] }),
+    ...(node !== undefined && { forNodes: [{ name: node }] }),
+  };
 }

@@ -4,7 +4,10 @@ import type { ObjectName } from './object-keys.ts';
 import type { Item, Table } from './table.ts';
 
 export interface ImportReport {
-  /** Kind of an object of another owner that has the name of the ServiceImport or of the derived Service, so the run did not write. */
+  /**
+   * Kind of an object of another owner that has the name of the ServiceImport or of the derived Service, so
+   * the run did not write.
+   */
   readonly inTheWay?: 'ServiceImport' | 'Service' | undefined;
   /** Another reason why the import is not ready, which its status has too. */
   readonly notReady?: string | undefined;
@@ -17,7 +20,10 @@ export interface ImportReport {
   readonly held?: readonly string[] | undefined;
   /** Sources whose slices stay because the Pods of their exports are too large. */
   readonly unread?: readonly string[] | undefined;
-  /** Sources whose pods in the snapshot differ from their API's, or whose API did not answer the mass-removal guard. A retry asks these again. */
+  /**
+   * Sources whose pods in the snapshot differ from their API's, or whose API did not answer the mass-removal
+   * guard. A retry asks these again.
+   */
   readonly doubted?: readonly string[] | undefined;
   /** Clusters of the import whose exports the hub does not know: the import stays as it is. */
   readonly unknown?: readonly string[] | undefined;
@@ -33,7 +39,10 @@ export interface StoredImportReport {
 
 const text = 'r';
 
-export async function readImportReport(table: Table, key: ServiceKey): Promise<StoredImportReport | undefined> {
+export async function readImportReport(
+  table: Table,
+  key: ServiceKey,
+): Promise<StoredImportReport | undefined> {
   const item = await table.get(importReportKey(key));
   return item && reportIn(item);
 }
@@ -48,10 +57,20 @@ function reportIn(item: Item): StoredImportReport {
   }
 }
 
-/** Only the run of the import calls this, under its lease. An equal report is not written again, and an empty report is deleted. */
-export async function saveImportReport(table: Table, key: ServiceKey, report: ImportReport, nowMs: number): Promise<void> {
+/**
+ * Only the run of the import calls this, under its lease. An equal report is not written again, and an empty
+ * report is deleted.
+ */
+export async function saveImportReport(
+  table: Table,
+  key: ServiceKey,
+  report: ImportReport,
+  nowMs: number,
+): Promise<void> {
   const at = importReportKey(key);
-  const next = Object.values(report).some((value) => value !== undefined) ? JSON.stringify(report) : undefined;
+  const next = Object.values(report).some((value) => value !== undefined)
+    ? JSON.stringify(report)
+    : undefined;
   if (next === (await table.get(at))?.[text]) return;
   if (next === undefined) await table.delete(at);
   else await table.put({ ...at, [text]: next, since: nowMs });
@@ -60,6 +79,12 @@ export async function saveImportReport(table: Table, key: ServiceKey, report: Im
 export interface ListedImportReport extends StoredImportReport, ObjectName {}
 
 /** Returns the reports of all imports of the cluster. */
-export async function listImportReports(table: Table, cluster: string): Promise<readonly ListedImportReport[]> {
-  return (await table.query(importReportsOf(cluster))).map((item) => ({ ...nameOfPair(item.sk), ...reportIn(item) }));
+export async function listImportReports(
+  table: Table,
+  cluster: string,
+): Promise<readonly ListedImportReport[]> {
+  return (await table.query(importReportsOf(cluster))).map((item) => ({
+    ...nameOfPair(item.sk),
+    ...reportIn(item),
+  }));
 }

@@ -1,6 +1,7 @@
 /**
- * The state of a name's import in each importing cluster (shared/clusterset/import-state.ts), as text. The exports of the name report it. Importers read only
- * their own, so a change of a pod costs an importer as much in a set of a hundred clusters as in a set of two.
+ * The state of a name's import in each importing cluster (shared/clusterset/import-state.ts), as text. The
+ * exports of the name report it. Importers read only their own, so a change of a pod costs an importer as
+ * much in a set of a hundred clusters as in a set of two.
  */
 import type { SetKey } from './clusterset-index.ts';
 import { importedKey, importedOf, setRange, unescaped } from './keys.ts';
@@ -13,13 +14,20 @@ export interface StoredImportState {
   readonly isPending: boolean;
 }
 
-export async function readImportState(table: Table, { set, namespace, name }: SetKey, importer: string): Promise<StoredImportState | undefined> {
+export async function readImportState(
+  table: Table,
+  { set, namespace, name }: SetKey,
+  importer: string,
+): Promise<StoredImportState | undefined> {
   const item = await table.get(importedKey(set, namespace, name, importer));
   return item && { text: item[text] as string, isPending: item[pending] === 1 };
 }
 
 /** Returns the texts by importing cluster. */
-export async function readImportStates(table: Table, { set, namespace, name }: SetKey): Promise<ReadonlyMap<string, string>> {
+export async function readImportStates(
+  table: Table,
+  { set, namespace, name }: SetKey,
+): Promise<ReadonlyMap<string, string>> {
   const items = await table.query(importedOf(set, namespace), setRange(name));
   return new Map(items.map((item) => [partsOf(item).importer, item[text] as string]));
 }
@@ -37,7 +45,12 @@ export async function saveImportState(
 }
 
 /** Deletes the states of an importer that leaves the set. Resolves to their names. */
-export async function forgetImportStates(table: Table, set: string, namespace: string, importer: string): Promise<readonly string[]> {
+export async function forgetImportStates(
+  table: Table,
+  set: string,
+  namespace: string,
+  importer: string,
+): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const sk of keysIn(table, importedOf(set, namespace))) {
     const of = partsOf({ sk });

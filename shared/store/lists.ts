@@ -1,4 +1,7 @@
-/** Pages and fences of lists (docs/architecture.md, "List"). They prevent a late message from restoring an object that a newer list does not contain. */
+/**
+ * Pages and fences of lists (docs/architecture.md, "List"). They prevent a late message from restoring an
+ * object that a newer list does not contain.
+ */
 import type { Kind } from '#shared/kube/types.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import { fenceKey, listKey } from './keys.ts';
@@ -16,11 +19,17 @@ export async function raiseFence(table: Table, cluster: string, kind: Kind, vers
 }
 
 /**
- * Marks a page as applied. Resolves to true once all pages of the list are applied. The pages are a set, because a duplicate must not count twice.
+ * Marks a page as applied. Resolves to true once all pages of the list are applied. The pages are a set,
+ * because a duplicate must not count twice.
  */
 export async function markPartApplied(
   { table, cluster }: ClusterStore,
-  { kind, listId, partNumber, isLast }: { readonly kind: Kind; readonly listId: string; readonly partNumber: number; readonly isLast?: true },
+  {
+    kind,
+    listId,
+    partNumber,
+    isLast,
+  }: { readonly kind: Kind; readonly listId: string; readonly partNumber: number; readonly isLast?: true },
   expiresAtSeconds: number,
 ): Promise<boolean> {
   const item = await table.update(listKey(cluster, kind, listId), {

@@ -17,7 +17,8 @@ export async function* objectNamesIn(
   namespace: string,
   range: KeyRange | undefined = namespaceRange(kind, namespace),
 ): AsyncGenerator<ObjectName> {
-  for await (const sk of keysIn(table, objectsOf(cluster, kind, namespace), range)) yield objectOfKey(kind, namespace, sk);
+  for await (const sk of keysIn(table, objectsOf(cluster, kind, namespace), range))
+    yield objectOfKey(kind, namespace, sk);
 }
 
 export interface MostNames {
@@ -27,7 +28,10 @@ export interface MostNames {
 
 const namesAtOnce = 1_000;
 
-/** Yields the first names of each namespace of a cluster in order, with tombstones. Names beyond `inNamespace` in a namespace are not read. */
+/**
+ * Yields the first names of each namespace of a cluster in order, with tombstones. Names beyond `inNamespace`
+ * in a namespace are not read.
+ */
 export async function* firstNamesOf(
   { table, cluster }: ClusterStore,
   kind: Exclude<ClustersetKind, 'Namespace'>,

@@ -15,10 +15,11 @@ export interface ObjectRecord {
   /** The projection's text. Undefined for a tombstone. */
   readonly projection: string | undefined;
   /**
-   * Former label sets of the object whose services are still to be notified. Each write replaces the labels that select these services, so the former labels
-   * are kept until the wake-ups are sent.
+   * Former label sets of the object whose services are still to be notified. Each write replaces the labels
+   * that select these services, so the former labels are kept until the wake-ups are sent.
    *
-   * - undefined: no pending notification. The message of this version notifies the services that match the present labels (docs/decisions/0012).
+   * - undefined: no pending notification. The message of this version notifies the services that match the
+   *   present labels (docs/decisions/0012).
    * - `[]`: Notify the services that match the present labels.
    * - `[a, b]`: Also notify services that match a or b.
    */
@@ -44,7 +45,9 @@ export async function readObjects(
   namespace: string,
   range: KeyRange | undefined = namespaceRange(kind, namespace),
 ): Promise<readonly ObjectRecord[]> {
-  return (await table.query(objectsOf(cluster, kind, namespace), range)).map((item) => decodeObject(kind, namespace, item));
+  return (await table.query(objectsOf(cluster, kind, namespace), range)).map((item) =>
+    decodeObject(kind, namespace, item),
+  );
 }
 
 /** Yields the same records in pages of `atOnce`, for objects that may be large. */
@@ -91,7 +94,10 @@ export async function* objectHeads(
   namespace: string,
   range: KeyRange | undefined = namespaceRange(kind, namespace),
 ): AsyncGenerator<ObjectHead> {
-  for await (const item of inPages(table, objectsOf(cluster, kind, namespace), headsAtOnce, { ...range, only: ['v', 'at', 'past'] })) {
+  for await (const item of inPages(table, objectsOf(cluster, kind, namespace), headsAtOnce, {
+    ...range,
+    only: ['v', 'at', 'past'],
+  })) {
     yield {
       ...objectOfKey(kind, namespace, item.sk),
       version: versionIn(item),
@@ -115,8 +121,16 @@ export async function readServiceNames(
   namespace: string,
   { from, atMost }: { readonly from?: string; readonly atMost: number },
 ): Promise<readonly ServiceName[]> {
-  const items = await table.query(objectsOf(cluster, 'Service', namespace), { ...(from !== undefined && { from }), atMost, only: ['at'] });
-  return items.map((item) => ({ namespace, name: objectOfKey('Service', namespace, item.sk).name, isAlive: item['at'] === undefined }));
+  const items = await table.query(objectsOf(cluster, 'Service', namespace), {
+    ...(from !== undefined && { from }),
+    atMost,
+    only: ['at'],
+  });
+  return items.map((item) => ({
+    namespace,
+    name: objectOfKey('Service', namespace, item.sk).name,
+    isAlive: item['at'] === undefined,
+  }));
 }
 
 /** Writes the record if the stored record is still `before`, which is undefined for an absent record. */
@@ -137,25 +151,45 @@ const itemOf = (cluster: string, kind: InputKind, record: ObjectRecord): Item =>
   ...(record.unnotifiedLabels && { past: JSON.stringify(record.unnotifiedLabels) }),
 });
 
-/** Clears the former labels after the wake-ups are sent. Resolves to false if a newer version is stored, which notifies the same services again. */
-export async function clearUnnotified({ table, cluster }: ClusterStore, kind: InputKind, record: ObjectRecord): Promise<boolean> {
+/**
+ * Clears the former labels after the wake-ups are sent. Resolves to false if a newer version is stored, which
+ * notifies the same services again.
+ */
+export async function clearUnnotified(
+  { table, cluster }: ClusterStore,
+  kind: InputKind,
+  record: ObjectRecord,
+): Promise<boolean> {
   const key = objectKey(cluster, kind, record.namespace, record.name);
-  return (await table.update(key, { remove: ['past'] }, { attribute: 'v', is: '=', value: record.version })) !== undefined;
+  return (
+    (await table.update(key, { remove: ['past'] }, { attribute: 'v', is: '=', value: record.version })) !==
+    undefined
+  );
 }
 
 /** Deletes a tombstone that a newer list has made redundant. Other records never leave the snapshot. */
-export function purgeTombstone({ table, cluster }: ClusterStore, kind: InputKind, record: ObjectHead): Promise<boolean> {
+export function purgeTombstone(
+  { table, cluster }: ClusterStore,
+  kind: InputKind,
+  record: ObjectHead,
+): Promise<boolean> {
   return table.delete(objectKey(cluster, kind, record.namespace, record.name), {
     all: [{ attribute: 'v', is: '=', value: record.version }, { absent: 'o' }, { absent: 'past' }],
   });
 }
 
-export const isAlive = (record: ObjectRecord | undefined): record is ObjectRecord & { readonly projection: string } =>
-  record?.projection !== undefined;
+export const isAlive = (
+  record: ObjectRecord | undefined,
+): record is ObjectRecord & { readonly projection: string } => record?.projection !== undefined;
 
 /** Returns the sparse object, or undefined for a tombstone or an absent record. */
-export function decodeObjectOf<K extends InputKind>(kind: K, record: ObjectRecord | undefined): ObjectOfKind[K] | undefined {
-  return isAlive(record) ? decodeProjection(kind, record.namespace, record.name, record.projection) : undefined;
+export function decodeObjectOf<K extends InputKind>(
+  kind: K,
+  record: ObjectRecord | undefined,
+): ObjectOfKind[K] | undefined {
+  return isAlive(record)
+    ? decodeProjection(kind, record.namespace, record.name, record.projection)
+    : undefined;
 }
 
 /** Returns the objects of the kind in the namespace whose names lie in the range. */
@@ -165,10 +199,15 @@ export async function objectsIn<K extends InputKind>(
   namespace: string,
   range?: KeyRange,
 ): Promise<readonly ObjectOfKind[K][]> {
-  return (await readObjects(store, kind, namespace, range)).flatMap((record) => decodeObjectOf(kind, record) ?? []);
+  return (await readObjects(store, kind, namespace, range)).flatMap(
+    (record) => decodeObjectOf(kind, record) ?? [],
+  );
 }
 
-/** A record without a readable version is replaced in any case. A condition on its version would always fail, and its writer would retry for ever. */
+/**
+ * A record without a readable version is replaced in any case. A condition on its version would always fail,
+ * and its writer would retry for ever.
+ */
 function unchanged(before: ObjectRecord | undefined): WriteCondition | undefined {
   if (!before) return { absent: 'v' };
   return before.version === noVersion ? undefined : { attribute: 'v', is: '=', value: before.version };

@@ -1,6 +1,7 @@
 /**
- * The items of an output: its body, which is the deflated object, and its delta, which is the difference between the object and that body. A delta takes one
- * write unit for an output of any size. Pure (docs/decisions/0018).
+ * The items of an output: its body, which is the deflated object, and its delta, which is the difference
+ * between the object and that body. A delta takes one write unit for an output of any size. Pure
+ * (docs/decisions/0018).
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
@@ -23,8 +24,8 @@ export interface OutputRecord {
   /** Undefined if the output is deleted, by our delete or by an uncached read. */
   readonly object: OutputObject | undefined;
   /**
-   * The content of the output is not saved: it is too large, or a worker without the lease has saved an older body. `object` has the metadata that shows
-   * its owner. A run reads it from the API server.
+   * The content of the output is not saved: it is too large, or a worker without the lease has saved an older
+   * body. `object` has the metadata that shows its owner. A run reads it from the API server.
    */
   readonly isMetadataOnly?: true;
 }
@@ -41,15 +42,32 @@ export interface SavedBody {
   readonly deltaVersion?: Version;
 }
 
-/** Maximum size of a deflated object that fits into an item of DynamoDB (400 KB) with its key and its other attributes, bytes. */
+/**
+ * Maximum size of a deflated object that fits into an item of DynamoDB (400 KB) with its key and its other
+ * attributes, bytes.
+ */
 export const maxSavedBytes = 384 * 1024;
 
 /** Returns the item of a body. If the deflated object exceeds `maxBytes`, the item has only its metadata. */
-export function bodyItem(key: Key, { version, uid, name, generation, object }: OutputRecord, maxBytes: number): Item {
-  return { ...key, v: version, uid, name, ...(generation > 0 && { g: generation }), ...contentOf(object, maxBytes) };
+export function bodyItem(
+  key: Key,
+  { version, uid, name, generation, object }: OutputRecord,
+  maxBytes: number,
+): Item {
+  return {
+    ...key,
+    v: version,
+    uid,
+    name,
+    ...(generation > 0 && { g: generation }),
+    ...contentOf(object, maxBytes),
+  };
 }
 
-function contentOf(object: OutputObject | undefined, maxBytes: number): { readonly b?: Uint8Array; readonly m?: string } {
+function contentOf(
+  object: OutputObject | undefined,
+  maxBytes: number,
+): { readonly b?: Uint8Array; readonly m?: string } {
   if (!object) return {};
   const deflated = deflateRawSync(JSON.stringify(object));
   return deflated.byteLength <= maxBytes ? { b: deflated } : { m: JSON.stringify(metadataOnly(object)) };
@@ -58,15 +76,34 @@ function contentOf(object: OutputObject | undefined, maxBytes: number): { readon
 /** Returns the labels and owners that identify the owner of an output. */
 function metadataOnly({ metadata }: OutputObject): OutputObject {
   const { name, namespace, uid, resourceVersion, ownerReferences } = metadata;
-  const labels = Object.fromEntries(Object.entries(metadata.labels ?? {}).filter(([label]) => ownershipLabels.includes(label)));
-  return { metadata: { name, namespace, uid, resourceVersion, labels, ...(ownerReferences && { ownerReferences }) } } as Endpoints;
+  const labels = Object.fromEntries(
+    Object.entries(metadata.labels ?? {}).filter(([label]) => ownershipLabels.includes(label)),
+  );
+  return {
+    metadata: { name, namespace, uid, resourceVersion, labels, ...(ownerReferences && { ownerReferences }) },
+  } as Endpoints;
 }
 
 const ownershipLabels: readonly string[] = [labelServiceName, labelSliceManagedBy, labelEndpointsManagedBy];
 
-/** Returns undefined if the body cannot be the base of a delta, if the delta takes more than a unit, or if the body itself takes a unit only. */
-export function deltaItem(key: Key, { version, uid, generation, object }: OutputRecord, body: SavedBody, unitBytes: number): Item | undefined {
-  if (!object || body.text === undefined || body.uid !== uid || version <= body.version || body.bytes <= unitBytes) return undefined;
+/**
+ * Returns undefined if the body cannot be the base of a delta, if the delta takes more than a unit, or if the
+ * body itself takes a unit only.
+ */
+export function deltaItem(
+  key: Key,
+  { version, uid, generation, object }: OutputRecord,
+  body: SavedBody,
+  unitBytes: number,
+): Item | undefined {
+  if (
+    !object ||
+    body.text === undefined ||
+    body.uid !== uid ||
+    version <= body.version ||
+    body.bytes <= unitBytes
+  )
+    return undefined;
   const edit = deflateRawSync(JSON.stringify(editOf(body.text, JSON.stringify(object))));
   const item = { ...key, v: version, of: body.version, ...(generation > 0 && { g: generation }), d: edit };
   return itemSize(item) <= unitBytes ? item : undefined;
@@ -89,7 +126,13 @@ export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefine
   // The delta belongs to a body that was replaced by a body older than the delta.
   const isLost = isNewer && (delta['of'] !== body.version || body.text === undefined);
   if (metadata !== undefined || isLost)
-    return { ...headOf(item), kind, generation: generationOf(item), object: object ? metadataOnly(object) : undefined, isMetadataOnly: true };
+    return {
+      ...headOf(item),
+      kind,
+      generation: generationOf(item),
+      object: object ? metadataOnly(object) : undefined,
+      isMetadataOnly: true,
+    };
   if (!isNewer) return { ...headOf(item), kind, generation: generationOf(item), object: object ?? undefined };
   const edit = JSON.parse(inflateRawSync(delta['d'] as Uint8Array).toString()) as TextEdit;
   const now = JSON.parse(edited(body.text as string, edit)) as OutputObject;
@@ -106,7 +149,8 @@ export const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version
 export const isThere = (item: Item): boolean => item['b'] !== undefined || item['m'] !== undefined;
 
 /** Returns the kind by the sort key of a body. */
-export const kindOfOutputItem = (sk: string): OutputKind => (sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice');
+export const kindOfOutputItem = (sk: string): OutputKind =>
+  sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice';
 
 const versionOf = (item: Item): Version => (item['v'] as Version | undefined) ?? noVersion;
 const generationOf = (item: Item): number => (item['g'] as number | undefined) ?? 0;

@@ -1,7 +1,8 @@
 /**
- * Counts that sync keeps for a service: values of upstream's gauges (ME-3..5, ME-9), other managers' writes to its objects, and its topology hints (TA-8). Each
- * service has a small record, and each cluster a partition. Sweep sums up the gauges, because functions do not share memory. Ingest reads the hints when nodes
- * change.
+ * Counts that sync keeps for a service: values of upstream's gauges (ME-3..5, ME-9), other managers' writes
+ * to its objects, and its topology hints (TA-8). Each service has a small record, and each cluster a
+ * partition. Sweep sums up the gauges, because functions do not share memory. Ingest reads the hints when
+ * nodes change.
  */
 import type { HintsRecord } from '#shared/slices/plan.ts';
 import { countsKey, countsOf, nameOfPair, type ServiceKey } from './keys.ts';
@@ -38,12 +39,25 @@ export interface ServiceCounts {
 }
 
 export async function readCounts(table: Table, s: ServiceKey): Promise<ServiceCounts> {
-  const { c: gauges, w: foreign, h: hints } = ((await table.get(countsKey(s))) ?? {}) as { readonly [attribute: string]: string };
-  return { gauges: gauges && decode(gauges), foreign: foreign && JSON.parse(foreign), hints: hints && JSON.parse(hints) } as ServiceCounts;
+  const {
+    c: gauges,
+    w: foreign,
+    h: hints,
+  } = ((await table.get(countsKey(s))) ?? {}) as { readonly [attribute: string]: string };
+  return {
+    gauges: gauges && decode(gauges),
+    foreign: foreign && JSON.parse(foreign),
+    hints: hints && JSON.parse(hints),
+  } as ServiceCounts;
 }
 
 /** Writes only changed counts. Deletes the record if all counts are absent. */
-export async function saveCounts(table: Table, s: ServiceKey, counts: ServiceCounts, saved: ServiceCounts): Promise<void> {
+export async function saveCounts(
+  table: Table,
+  s: ServiceKey,
+  counts: ServiceCounts,
+  saved: ServiceCounts,
+): Promise<void> {
   const key = countsKey(s);
   const [next, before] = [attributesOf(counts), attributesOf(saved)];
   if (JSON.stringify(next) === JSON.stringify(before)) return;
@@ -69,7 +83,12 @@ export async function totalGauges(table: Table, cluster: string): Promise<Totals
   const services: { [value: string]: number } = {};
   for await (const item of inPages(table, countsOf(cluster), atOnce)) {
     if (item['c'] === undefined) continue;
-    const { endpointsDesired, slicesActual, slicesDesired, trafficDistribution: value } = decode(item['c'] as string);
+    const {
+      endpointsDesired,
+      slicesActual,
+      slicesDesired,
+      trafficDistribution: value,
+    } = decode(item['c'] as string);
     totals.endpointsDesired += endpointsDesired;
     totals.slicesActual += slicesActual;
     totals.slicesDesired += slicesDesired;
@@ -87,9 +106,15 @@ export async function* listHints(
     if (h !== undefined) yield { ...nameOfPair(sk), hints: JSON.parse(h as string) as HintsRecord };
 }
 
-const encode = (c: GaugeRecord): string => `${c.endpointsDesired} ${c.slicesActual} ${c.slicesDesired} ${c.trafficDistribution}`;
+const encode = (c: GaugeRecord): string =>
+  `${c.endpointsDesired} ${c.slicesActual} ${c.slicesDesired} ${c.trafficDistribution}`;
 
 function decode(text: string): GaugeRecord {
   const [endpoints = '0', slices = '0', desired = '0', trafficDistribution = ''] = text.split(' ');
-  return { endpointsDesired: Number(endpoints), slicesActual: Number(slices), slicesDesired: Number(desired), trafficDistribution };
+  return {
+    endpointsDesired: Number(endpoints),
+    slicesActual: Number(slices),
+    slicesDesired: Number(desired),
+    trafficDistribution,
+  };
 }

@@ -13,12 +13,28 @@ export interface ShadowRecord {
 
 export async function readDifference(table: Table, service: ServiceKey): Promise<ShadowRecord | undefined> {
   const item = await table.get(shadowKey(service));
-  return item && { text: item['text'] as string, sinceMs: item['since'] as number, confirmed: item['confirmed'] === 1 };
+  return (
+    item && {
+      text: item['text'] as string,
+      sinceMs: item['since'] as number,
+      confirmed: item['confirmed'] === 1,
+    }
+  );
 }
 
-export async function saveDifference(table: Table, service: ServiceKey, difference: ShadowRecord | undefined): Promise<void> {
+export async function saveDifference(
+  table: Table,
+  service: ServiceKey,
+  difference: ShadowRecord | undefined,
+): Promise<void> {
   if (!difference) await table.delete(shadowKey(service));
-  else await table.put({ ...shadowKey(service), text: difference.text, since: difference.sinceMs, confirmed: difference.confirmed ? 1 : 0 });
+  else
+    await table.put({
+      ...shadowKey(service),
+      text: difference.text,
+      since: difference.sinceMs,
+      confirmed: difference.confirmed ? 1 : 0,
+    });
 }
 
 /** Number of records that are read at once, because a text may be as long as an item. */
@@ -35,4 +51,5 @@ export async function listDifferences(table: Table, cluster: string): Promise<re
   return differ;
 }
 
-export const countDifferences = async (table: Table, cluster: string): Promise<number> => (await listDifferences(table, cluster)).length;
+export const countDifferences = async (table: Table, cluster: string): Promise<number> =>
+  (await listDifferences(table, cluster)).length;

@@ -1,6 +1,7 @@
 /**
- * The difference between a text and a similar former text. Pairs of numbers are pieces of the former text (the first piece and their number), with new text
- * between them. A piece ends with a comma, so a JSON field is a piece. Pure.
+ * The difference between a text and a similar former text. Pairs of numbers are pieces of the former text
+ * (the first piece and their number), with new text between them. A piece ends with a comma, so a JSON field
+ * is a piece. Pure.
  */
 export type TextEdit = readonly (number | string)[];
 

@@ -1,7 +1,8 @@
 /**
- * The stored trigger-time state (TT-1). Each controller has its own state. The two are nearly always equal, because a new wake-up runs both controllers, and
- * are then stored once. State of up to some 60 pods is part of the work item. Larger state is in buckets, which are separate items, so a change of one pod
- * writes about a kilobyte instead of all of it.
+ * The stored trigger-time state (TT-1). Each controller has its own state. The two are nearly always equal,
+ * because a new wake-up runs both controllers, and are then stored once. State of up to some 60 pods is part
+ * of the work item. Larger state is in buckets, which are separate items, so a change of one pod writes about
+ * a kilobyte instead of all of it.
  */
 import { allToEnd } from '#shared/concurrently.ts';
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
@@ -32,8 +33,13 @@ interface Text {
 }
 
 /** `text` is the state's attribute in the work item. */
-export async function readTriggers(table: Table, service: ServiceKey, text: string | undefined): Promise<StoredTriggers> {
-  if (text === undefined) return { triggers: { endpoints: undefined, slices: undefined }, buckets: new Map() };
+export async function readTriggers(
+  table: Table,
+  service: ServiceKey,
+  text: string | undefined,
+): Promise<StoredTriggers> {
+  if (text === undefined)
+    return { triggers: { endpoints: undefined, slices: undefined }, buckets: new Map() };
   if (!text.startsWith(bucketsMark)) return { triggers: decode([text]), buckets: new Map() };
   const items = await table.query(triggersOf(service));
   const buckets = new Map(items.map((i: Item) => [i.sk, i['t'] as string]));
@@ -41,8 +47,9 @@ export async function readTriggers(table: Table, service: ServiceKey, text: stri
 }
 
 /**
- * Saves large state into its buckets and returns the text for the work item, or null without state. Call under the lease, before the last update. A worker
- * that lost its lease may leave a wrong time, which shows in one annotation until the next change.
+ * Saves large state into its buckets and returns the text for the work item, or null without state. Call
+ * under the lease, before the last update. A worker that lost its lease may leave a wrong time, which shows
+ * in one annotation until the next change.
  */
 export async function saveTriggers(
   table: Table,
@@ -63,7 +70,9 @@ export async function saveTriggers(
     return text;
   }
   const buckets = split(next, triggersPerBucket);
-  await allToEnd([...buckets].filter(([sk, t]) => stored.buckets.get(sk) !== t).map(([sk, t]) => table.put({ pk, sk, t })));
+  await allToEnd(
+    [...buckets].filter(([sk, t]) => stored.buckets.get(sk) !== t).map(([sk, t]) => table.put({ pk, sk, t })),
+  );
   await drop(buckets);
   return `${bucketsMark}${buckets.size}`;
 }
@@ -76,10 +85,14 @@ function encode({ endpoints: ep, slices: sl }: Triggers): string {
 }
 
 const encodeTimes = (t: TriggerTimes): Encoded => [t.service, Object.fromEntries([...t.pods].sort(byName))];
-const byName = ([a]: readonly [string, number], [b]: readonly [string, number]): number => (a < b ? -1 : a > b ? 1 : 0);
+const byName = ([a]: readonly [string, number], [b]: readonly [string, number]): number =>
+  a < b ? -1 : a > b ? 1 : 0;
 
 function decode(texts: readonly string[]): Triggers {
-  const merged: { [C in Controller]: { service: number; pods: Map<string, number> } | undefined } = { endpoints: undefined, slices: undefined };
+  const merged: { [C in Controller]: { service: number; pods: Map<string, number> } | undefined } = {
+    endpoints: undefined,
+    slices: undefined,
+  };
   for (const text of texts) {
     const { b, ep = b, sl = b } = JSON.parse(text) as Text;
     const encoded = { endpoints: ep, slices: sl };
@@ -94,11 +107,17 @@ function decode(texts: readonly string[]): Triggers {
   return merged;
 }
 
-/** Divides pods into buckets by a hash of their names. A pod stays in its bucket until the number of buckets doubles. */
+/**
+ * Divides pods into buckets by a hash of their names. A pod stays in its bucket until the number of buckets
+ * doubles.
+ */
 function split(next: Triggers, podsPerBucket: number): ReadonlyMap<string, string> {
   const pods = Math.max(next.endpoints?.pods.size ?? 0, next.slices?.pods.size ?? 0);
   const count = 2 ** Math.ceil(Math.log2(pods / podsPerBucket));
-  const buckets = Array.from({ length: count }, () => ({ endpoints: new Map<string, number>(), slices: new Map<string, number>() }));
+  const buckets = Array.from({ length: count }, () => ({
+    endpoints: new Map<string, number>(),
+    slices: new Map<string, number>(),
+  }));
   for (const c of controllers) {
     for (const [name, time] of next[c]?.pods ?? []) buckets[bucketOf(name, count)]?.[c].set(name, time);
   }

@@ -1,6 +1,19 @@
-/** Writes metrics as lines of CloudWatch's Embedded Metric Format, which needs neither calls of CloudWatch nor an agent. */
-import { type ClusterMetrics, metrics as declared, isKeptOfCluster, type MetricName, type Unit } from '#shared/contract/metrics.ts';
-import { type UpstreamMetric, type UpstreamMetricName, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
+/**
+ * Writes metrics as lines of CloudWatch's Embedded Metric Format, which needs neither calls of CloudWatch nor
+ * an agent.
+ */
+import {
+  type ClusterMetrics,
+  metrics as declared,
+  isKeptOfCluster,
+  type MetricName,
+  type Unit,
+} from '#shared/contract/metrics.ts';
+import {
+  type UpstreamMetric,
+  type UpstreamMetricName,
+  upstreamMetrics,
+} from '#shared/contract/upstream-metrics.ts';
 import type { Dimensions, Metrics } from './port.ts';
 
 export interface EmfMetrics extends Metrics {
@@ -9,10 +22,16 @@ export interface EmfMetrics extends Metrics {
 }
 
 /**
- * An observation with a cluster counts twice, for the fleet and for the cluster, by two dimension sets on one line. An observation without a cluster counts
- * for the fleet. Its labels are in both sets. Every value is kept, so percentiles are exact.
+ * An observation with a cluster counts twice, for the fleet and for the cluster, by two dimension sets on one
+ * line. An observation without a cluster counts for the fleet. Its labels are in both sets. Every value is
+ * kept, so percentiles are exact.
  */
-export function emfMetrics(write: (line: string) => void, now: () => number, namespace: string, clusterMetrics: ClusterMetrics = 'all'): EmfMetrics {
+export function emfMetrics(
+  write: (line: string) => void,
+  now: () => number,
+  namespace: string,
+  clusterMetrics: ClusterMetrics = 'all',
+): EmfMetrics {
   const groups = new Map<string, { readonly dimensions: Dimensions; readonly values: Map<Name, number[]> }>();
   return {
     put(name, value, dimensions = {}) {
@@ -76,11 +95,13 @@ interface Section {
 }
 
 /**
- * Returns true if two sections fit on one line, which saves a hundred bytes. A line has one value for each label and each metric, so observations with
- * different values of a label, or a metric with two sets of labels, need separate lines.
+ * Returns true if two sections fit on one line, which saves a hundred bytes. A line has one value for each
+ * label and each metric, so observations with different values of a label, or a metric with two sets of
+ * labels, need separate lines.
  */
 function mayShareALine(a: Section, b: Section): boolean {
-  const isEqual = (name: string): boolean => !(name in b.dimensions) || a.dimensions[name] === b.dimensions[name];
+  const isEqual = (name: string): boolean =>
+    !(name in b.dimensions) || a.dimensions[name] === b.dimensions[name];
   return (
     a.dimensions['cluster'] === b.dimensions['cluster'] &&
     Object.keys(a.dimensions).every(isEqual) &&
@@ -92,7 +113,11 @@ function document(kept: Kept, line: readonly Section[], nowMs: number): object {
   return {
     _aws: { Timestamp: nowMs, CloudWatchMetrics: line.flatMap((section) => directives(kept, section)) },
     ...Object.assign({}, ...line.map(({ dimensions }) => dimensions)),
-    ...Object.fromEntries(line.flatMap(({ values }) => [...values]).map(([name, list]) => [name, list.length === 1 ? list[0] : list])),
+    ...Object.fromEntries(
+      line
+        .flatMap(({ values }) => [...values])
+        .map(([name, list]) => [name, list.length === 1 ? list[0] : list]),
+    ),
   };
 }
 
@@ -107,7 +132,10 @@ function directives({ namespace, clusterMetrics }: Kept, { dimensions, values }:
   });
   const ofCluster =
     'cluster' in dimensions
-      ? names.filter((name) => isGauge(name) || isKeptOfCluster(clusterMetrics, name as MetricName, values.get(name) ?? []))
+      ? names.filter(
+          (name) =>
+            isGauge(name) || isKeptOfCluster(clusterMetrics, name as MetricName, values.get(name) ?? []),
+        )
       : [];
   const ofFleet = names.filter((name) => !ofCluster.includes(name));
   return [
@@ -116,5 +144,9 @@ function directives({ namespace, clusterMetrics }: Kept, { dimensions, values }:
   ];
 }
 
-/** An upstream gauge is meaningless without its cluster, so sweep publishes it only if clusters have metrics of their own. */
-const isGauge = (name: Name): boolean => (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name]?.type === 'gauge';
+/**
+ * An upstream gauge is meaningless without its cluster, so sweep publishes it only if clusters have metrics
+ * of their own.
+ */
+const isGauge = (name: Name): boolean =>
+  (upstreamMetrics as { readonly [name: string]: UpstreamMetric })[name]?.type === 'gauge';

@@ -5,7 +5,10 @@ export type Dimensions = { readonly [name: string]: string };
 
 /** The sink of metrics: EMF lines on Lambda, the console's store in a local run, a record in tests. */
 export interface Metrics {
-  /** Adds one observation. Counters take the increment, gauges and durations the value, in the unit that contract/metrics.ts declares. */
+  /**
+   * Adds one observation. Counters take the increment, gauges and durations the value, in the unit that
+   * contract/metrics.ts declares.
+   */
   put(name: MetricName | UpstreamMetricName, value: number, dimensions?: Dimensions): void;
 }
 

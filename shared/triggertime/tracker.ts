@@ -1,7 +1,9 @@
 import { readyCondition } from '#shared/kube/pods.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 
-/** The times that the last computation for one service used (TT-1). Pods without a time are missing (TT-3). */
+/**
+ * The times that the last computation for one service used (TT-1). Pods without a time are missing (TT-3).
+ */
 export interface TriggerTimes {
   /** Creation time of the service at the last computation, in ms since the epoch. */
   readonly service: number;
@@ -13,11 +15,12 @@ export interface TriggerTimes {
 export const zeroTime = -62_135_596_800_000;
 
 /**
- * Returns the text of the trigger-time annotation: the time of the earliest change that this run is the first to see. Returns
- * undefined if no time is known, and the annotation is removed (TT-15). Mirrors ComputeEndpointLastChangeTriggerTime of
- * k8s.io/endpointslice.
+ * Returns the text of the trigger-time annotation: the time of the earliest change that this run is the first
+ * to see. Returns undefined if no time is known, and the annotation is removed (TT-15). Mirrors
+ * ComputeEndpointLastChangeTriggerTime of k8s.io/endpointslice.
  *
- * Computing consumes: save `next` even without a write (TT-14). `pods` are all pods that the selector matches, ready or not.
+ * Computing consumes: save `next` even without a write (TT-14). `pods` are all pods that the selector
+ * matches, ready or not.
  */
 export function computeTriggerTime(
   state: TriggerTimes | undefined,

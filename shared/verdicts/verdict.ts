@@ -6,7 +6,10 @@ export type EndpointsPlace = 'addresses' | 'notReadyAddresses' | 'absent';
 /** The state that a pod should have in the slices of one family, by its conditions. */
 export type SlicePlace = 'ready' | 'not ready' | 'absent';
 
-/** The reason of a place, for programs. docs/commands.md lists the codes; a code keeps its meaning from version 0.1 on. */
+/**
+ * The reason of a place, for programs. docs/commands.md lists the codes; a code keeps its meaning from
+ * version 0.1 on.
+ */
 export const reasons = [
   'Ready',
   'NotReady',
@@ -28,22 +31,37 @@ export const reasons = [
   'OptIn',
 ] as const;
 export type Reason = (typeof reasons)[number];
-/** A reason of a change in the history: of the pod, of a change of the Service's writer, or of another client. */
-export type ChangeReason = Reason | 'OptedIn' | 'Withdrawn' | 'HandedBack' | 'OtherWriter' | 'NoFamily' | 'NoPod';
+/**
+ * A reason of a change in the history: of the pod, of a change of the Service's writer, or of another client.
+ */
+export type ChangeReason =
+  | Reason
+  | 'OptedIn'
+  | 'Withdrawn'
+  | 'HandedBack'
+  | 'OtherWriter'
+  | 'NoFamily'
+  | 'NoPod';
 
 export interface PodVerdict<Place extends string> {
   readonly place: Place;
   readonly reason: Reason;
   /** The reason, as a clause. */
   readonly why: string;
-  /** Start of the state, by RFC 3339, if the pod has it: transition of its Ready condition, or the request of its deletion. */
+  /**
+   * Start of the state, by RFC 3339, if the pod has it: transition of its Ready condition, or the request of
+   * its deletion.
+   */
   readonly since?: string | undefined;
   /** Conditions in the slice. Undefined in Endpoints, which lack them. */
   readonly serving?: boolean | undefined;
   readonly terminating?: boolean | undefined;
   /** The pod's listed addresses, empty if the pod is absent. */
   readonly addresses: readonly string[];
-  /** The difference from the written outputs. Undefined without a difference, and in a verdict without outputs. */
+  /**
+   * The difference from the written outputs. Undefined without a difference, and in a verdict without
+   * outputs.
+   */
   readonly pending?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * client-go's Done, with AddRateLimited or Forget for each part. Wake-ups are sent before they are recorded, because a crash in between would lose the
- * work in the opposite order.
+ * client-go's Done, with AddRateLimited or Forget for each part. Wake-ups are sent before they are recorded,
+ * because a crash in between would lose the work in the opposite order.
  */
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import type { Part } from '#shared/kube/work-kinds.ts';
@@ -8,7 +8,14 @@ import { encodeMessage } from '#shared/queue/codec.ts';
 import type { ClusterQueues } from '#shared/queue/port.ts';
 import type { ParkedCopy, RetryNumbers } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { expireLease, type RunRecord, type RunSaves, releaseClean, releaseOwing, renew } from './item-store.ts';
+import {
+  expireLease,
+  type RunRecord,
+  type RunSaves,
+  releaseClean,
+  releaseOwing,
+  renew,
+} from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { isClean, isDone, type PartStates, partState, partsBehind, partsToRun } from './rules/item.ts';
 import { delayUntil, newWork, retry, wakeUp } from './rules/message.ts';
@@ -30,34 +37,56 @@ export interface GivenUp {
 
 export interface Finished {
   /** `continue`: a generation was added during the run, so the lease is kept for it. */
-  readonly next: { readonly kind: 'done' | 'lease-lost' } | { readonly kind: 'continue'; readonly claim: Claim };
+  readonly next:
+    | { readonly kind: 'done' | 'lease-lost' }
+    | { readonly kind: 'continue'; readonly claim: Claim };
   readonly gaveUp: readonly GivenUp[];
 }
 
 /** `mayContinue` is true if the time suffices for another run under this lease. */
-export async function finishWork(deps: WorkQueueDeps, claim: Claim, run: FinishedRun, mayContinue: boolean): Promise<Finished> {
+export async function finishWork(
+  deps: WorkQueueDeps,
+  claim: Claim,
+  run: FinishedRun,
+  mayContinue: boolean,
+): Promise<Finished> {
   const nowMs = deps.now();
   const queues = deps.queues(claim.service.cluster, run.queues);
   const { after, retries, gaveUp } = decide(claim, run.outcomes, nowMs);
   await send(queues, claim, { retries, gaveUp, nowMs });
   const { leaseId, item } = claim;
   const { triggers, newestRecord } = run;
-  const record: RunRecord = { leaseId, generation: item.generation, before: item.parts, after, triggers, newestRecord, nowMs };
+  const record: RunRecord = {
+    leaseId,
+    generation: item.generation,
+    before: item.parts,
+    after,
+    triggers,
+    newestRecord,
+    nowMs,
+  };
   const next = await save(deps, claim, record, { mayContinue, queues });
   return { next, gaveUp };
 }
 
 /**
- * Ends the lease of a run that threw, whose calls have all ended. The lease stays on the item, so the next worker takes the service over: it reads from the
- * API server what this run may have written and not saved. Never rejects, because the lease also ends by itself.
+ * Ends the lease of a run that threw, whose calls have all ended. The lease stays on the item, so the next
+ * worker takes the service over: it reads from the API server what this run may have written and not saved.
+ * Never rejects, because the lease also ends by itself.
  */
 export async function abandonWork(deps: WorkQueueDeps, { service, leaseId, message }: Claim): Promise<void> {
   try {
     const nowMs = deps.now();
     const item = await expireLease(deps.table, service, leaseId, nowMs);
-    // The message comes back, unless an earlier run under the lease has covered it. Newer work then has no wake-up before the lease would have ended.
+    // The message comes back, unless an earlier run under the lease has covered it. Newer work then has no
+    // wake-up before the lease would have ended.
     if (!item || isClean(item) || partsToRun(message, item).length > 0) return;
-    const newer = newWork(service.cluster, wakeUp(service.namespace, service.name, { kind: service.kind }), item.generation, nowMs);
+    const newer = newWork(
+      service.cluster,
+      wakeUp(service.namespace, service.name, { kind: service.kind }),
+      item.generation,
+      nowMs,
+    );
     await deps.queues(service.cluster, undefined).syncs.send([outgoing(newer)]);
   } catch (error) {
     deps.log.warn('a run that failed keeps its lease until the end', { ...service, error: String(error) });
@@ -75,7 +104,10 @@ function decide({ item, message }: Claim, outcomes: ReadonlyMap<Part, Outcome>, 
   const after: { -readonly [P in Part]?: PartStates[P] } = {};
   const retries = new Map<number, { readonly numbers: RetryNumbers; readonly requeues: number }>();
   const gaveUp: GivenUp[] = [];
-  const requeueAfterSeconds = Math.max(0, ...[...outcomes.values()].map((o) => (o.kind === 'requeued' ? o.requeueAfterSeconds : 0)));
+  const requeueAfterSeconds = Math.max(
+    0,
+    ...[...outcomes.values()].map((o) => (o.kind === 'requeued' ? o.requeueAfterSeconds : 0)),
+  );
   for (const [part, outcome] of outcomes) {
     const next = nextState(part, partState(item, part), outcome, {
       generation: item.generation,
@@ -88,7 +120,8 @@ function decide({ item, message }: Claim, outcomes: ReadonlyMap<Part, Outcome>, 
     const seconds = next.retryInSeconds;
     if (seconds !== undefined) {
       const { numbers = {}, requeues = 0 } = retries.get(seconds) ?? {};
-      const again = outcome.kind === 'requeued' ? (outcome.endsRow ? 0 : (message.requeues ?? 0)) + 1 : requeues;
+      const again =
+        outcome.kind === 'requeued' ? (outcome.endsRow ? 0 : (message.requeues ?? 0)) + 1 : requeues;
       retries.set(seconds, { numbers: { ...numbers, [part]: next.state.retryNumber }, requeues: again });
     }
     if (next.gaveUp !== undefined) gaveUp.push({ part, error: next.gaveUp });
@@ -100,7 +133,11 @@ interface ToSend extends Pick<Decided, 'retries' | 'gaveUp'> {
   readonly nowMs: number;
 }
 
-async function send(queues: ClusterQueues, { message, item }: Claim, { retries, gaveUp, nowMs }: ToSend): Promise<void> {
+async function send(
+  queues: ClusterQueues,
+  { message, item }: Claim,
+  { retries, gaveUp, nowMs }: ToSend,
+): Promise<void> {
   const { generation } = item;
   const wakeUps = [...retries].map(([seconds, { numbers, requeues }]) =>
     delayUntil(retry(message, generation, numbers, requeues), nowMs + seconds * 1000, nowMs),
@@ -108,7 +145,15 @@ async function send(queues: ClusterQueues, { message, item }: Claim, { retries, 
   if (wakeUps.length > 0) await queues.syncs.send(wakeUps.map(outgoing));
   const { cluster, namespace, kind, name } = message;
   const copies = gaveUp.map((g) => ({
-    body: encodeMessage({ cluster, namespace, kind, name, ...g, generation, parkedAtMs: nowMs } satisfies ParkedCopy),
+    body: encodeMessage({
+      cluster,
+      namespace,
+      kind,
+      name,
+      ...g,
+      generation,
+      parkedAtMs: nowMs,
+    } satisfies ParkedCopy),
   }));
   if (copies.length > 0) await queues.parked.send(copies);
 }
@@ -119,7 +164,12 @@ interface Ending {
 }
 
 /** Releases the lease, or keeps it for a generation that was added meanwhile. */
-async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { mayContinue, queues }: Ending): Promise<Finished['next']> {
+async function save(
+  deps: WorkQueueDeps,
+  claim: Claim,
+  record: RunRecord,
+  { mayContinue, queues }: Ending,
+): Promise<Finished['next']> {
   const { service } = claim;
   if (isDone({ kind: service.kind, parts: { ...record.before, ...record.after } }, record.generation)) {
     if (await releaseClean(deps.table, service, record)) return { kind: 'done' };
@@ -128,14 +178,23 @@ async function save(deps: WorkQueueDeps, claim: Claim, record: RunRecord, { mayC
       if (!item) return { kind: 'lease-lost' };
       // The run is done, which ends a row of requeued runs.
       const message = { ...claim.message, requeues: undefined };
-      return { kind: 'continue', claim: { ...claim, message, item, parts: partsBehind(item), wasTakenOver: false } };
+      return {
+        kind: 'continue',
+        claim: { ...claim, message, item, parts: partsBehind(item), wasTakenOver: false },
+      };
     }
   }
   const item = await releaseOwing(deps.table, service, record);
   if (!item) return { kind: 'lease-lost' };
-  // Wake-ups that met the lease meanwhile return at its end, in case this worker dies before it sends the following one.
+  // Wake-ups that met the lease meanwhile return at its end, in case this worker dies before it sends the
+  // following one.
   if (item.generation > record.generation) {
-    const message = newWork(service.cluster, wakeUp(service.namespace, service.name, { kind: service.kind }), item.generation, deps.now());
+    const message = newWork(
+      service.cluster,
+      wakeUp(service.namespace, service.name, { kind: service.kind }),
+      item.generation,
+      deps.now(),
+    );
     await queues.syncs.send([outgoing(message)]);
   }
   return { kind: 'done' };

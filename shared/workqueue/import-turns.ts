@@ -1,4 +1,7 @@
-/** The budget of a cluster's imports in a worker (wake-pace.ts). Without it a storm of imports, or their resync, delays the cluster's own services. */
+/**
+ * The budget of a cluster's imports in a worker (wake-pace.ts). Without it a storm of imports, or their
+ * resync, delays the cluster's own services.
+ */
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { WorkQueueDeps } from './deps.ts';
 import { postpone, readWork } from './item-store.ts';
@@ -15,21 +18,28 @@ export function takeTurn({ wakePace, now }: TurnsDeps, message: WakeUpMessage): 
 }
 
 /** Wake-ups of a resync, of a switch and of first lists lack `latencyFromMs`, as retries do. */
-const pacedBy = ({ cluster, latencyFromMs }: WakeUpMessage): Paced => ({ cluster, isFresh: latencyFromMs !== undefined });
+const pacedBy = ({ cluster, latencyFromMs }: WakeUpMessage): Paced => ({
+  cluster,
+  isFresh: latencyFromMs !== undefined,
+});
 
 /**
- * Resolves to true if the import is beyond the budget. Its wake-up is then sent again for its turn, and handled. Several clusters that export a name wake its
- * import several times. A wake-up whose work is done takes no turn.
+ * Resolves to true if the import is beyond the budget. Its wake-up is then sent again for its turn, and
+ * handled. Several clusters that export a name wake its import several times. A wake-up whose work is done
+ * takes no turn.
  */
 export async function waitsForTurn(deps: TurnsDeps, message: WakeUpMessage): Promise<boolean> {
-  if (message.notBeforeMs !== undefined || deps.wakePace.hasImport(pacedBy(message), deps.now())) return false;
+  if (message.notBeforeMs !== undefined || deps.wakePace.hasImport(pacedBy(message), deps.now()))
+    return false;
   const { cluster, namespace, kind, name } = message;
   const service = { cluster, namespace, kind, name };
   if (partsToRun(message, await readWork(deps.table, service)).length === 0) return true;
   const nowMs = deps.now();
   const turnMs = nowMs + Math.ceil(deps.wakePace.takeImport(pacedBy(message), nowMs) / 1000) * 1000;
   const { delaySeconds, message: later } = delayUntil(message, turnMs, nowMs);
-  await deps.queues(message.cluster, undefined).syncs.send([outgoing({ delaySeconds, message: { ...later, notBeforeMs: turnMs } })]);
+  await deps
+    .queues(message.cluster, undefined)
+    .syncs.send([outgoing({ delaySeconds, message: { ...later, notBeforeMs: turnMs } })]);
   await postpone(deps.table, service, turnMs);
   deps.metrics.put('ImportsDelayed', 1, { cluster: message.cluster });
   return true;

@@ -1,6 +1,7 @@
 /**
- * The work item in the table: one lease for all parts of the work. `claim` implements upstream's contract "never two syncs of the same key at once"
- * by a conditional write, which succeeds for only one worker until the lease expires. Only this file uses the names of the attributes.
+ * The work item in the table: one lease for all parts of the work. `claim` implements upstream's contract
+ * "never two syncs of the same key at once" by a conditional write, which succeeds for only one worker until
+ * the lease expires. Only this file uses the names of the attributes.
  */
 import { type Part, partsOf, type WorkKind, workText } from '#shared/kube/work-kinds.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
@@ -9,7 +10,9 @@ import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts'
 import type { PartState, PartStates, WorkItem } from './rules/item.ts';
 
 /** Attributes of a part begin with its code. */
-const codes = { endpoints: 'ep', slices: 'sl', export: 'ex', import: 'im' } as const satisfies { readonly [P in Part]: string };
+const codes = { endpoints: 'ep', slices: 'sl', export: 'ex', import: 'im' } as const satisfies {
+  readonly [P in Part]: string;
+};
 const attributesOf = {
   doneGeneration: 'done',
   failures: 'tries',
@@ -18,7 +21,9 @@ const attributesOf = {
   retryDueMs: 'at',
 } as const satisfies { readonly [F in keyof PartState]: string };
 /** Attributes with the newest generation that has the mark. */
-const marks = { apiReadGeneration: 'live', lookOnlyGeneration: 'look' } as const satisfies { readonly [F in keyof WorkItem]?: string };
+const marks = { apiReadGeneration: 'live', lookOnlyGeneration: 'look' } as const satisfies {
+  readonly [F in keyof WorkItem]?: string;
+};
 const fields = Object.keys(attributesOf) as (keyof PartState)[];
 const attribute = (part: Part, field: keyof PartState): string => `${codes[part]}_${attributesOf[field]}`;
 
@@ -28,22 +33,38 @@ export async function readWork(table: Table, service: WorkKey): Promise<WorkItem
 
 /** Adds a generation. Resolves to the item with the generation that a run must cover. */
 export async function addGeneration(table: Table, service: WorkKey, nowMs: number): Promise<WorkItem> {
-  const item = await table.update(workKey(service), { add: { gen: 1 }, setIfAbsent: dirtySince(service, nowMs) });
+  const item = await table.update(workKey(service), {
+    add: { gen: 1 },
+    setIfAbsent: dirtySince(service, nowMs),
+  });
   return decodeWork(service.kind, item);
 }
 
-/** Like `addGeneration`, with a mark for its run. This is one write, because a run between two writes would use up the mark. */
-export async function addMarkedGeneration(table: Table, service: WorkKey, mark: keyof typeof marks, nowMs: number): Promise<WorkItem> {
+/**
+ * Like `addGeneration`, with a mark for its run. This is one write, because a run between two writes would
+ * use up the mark.
+ */
+export async function addMarkedGeneration(
+  table: Table,
+  service: WorkKey,
+  mark: keyof typeof marks,
+  nowMs: number,
+): Promise<WorkItem> {
   for (let tries = 0; tries < maxTries; tries++) {
     const { generation } = await readWork(table, service);
     const item = await table.update(
       workKey(service),
-      { set: { gen: generation + 1, [marks[mark]]: generation + 1 }, setIfAbsent: dirtySince(service, nowMs) },
+      {
+        set: { gen: generation + 1, [marks[mark]]: generation + 1 },
+        setIfAbsent: dirtySince(service, nowMs),
+      },
       generation === 0 ? { absent: 'gen' } : { attribute: 'gen', is: '=', value: generation },
     );
     if (item) return decodeWork(service.kind, item);
   }
-  throw new Error(`the work item of ${service.cluster} ${workText(service)} refuses a new generation: its attribute is damaged`);
+  throw new Error(
+    `the work item of ${service.cluster} ${workText(service)} refuses a new generation: its attribute is damaged`,
+  );
 }
 
 /** Pending work whose wake-up waits until then becomes overdue only after it. */
@@ -51,12 +72,15 @@ export async function postpone(table: Table, service: WorkKey, untilMs: number):
   await table.update(workKey(service), { set: dirtySince(service, untilMs) }, { present: 'dirtyAt' });
 }
 
-/** Other callers win some conditional writes. More than this number fail only if none can succeed, as with an attribute of another type. */
+/**
+ * Other callers win some conditional writes. More than this number fail only if none can succeed, as with an
+ * attribute of another type.
+ */
 export const maxTries = 20;
 
 /**
- * Takes the lease if it is free or expired and one of the parts is not done. Resolves to the current item, whose generation the run covers, or to
- * undefined if another worker was faster.
+ * Takes the lease if it is free or expired and one of the parts is not done. Resolves to the current item,
+ * whose generation the run covers, or to undefined if another worker was faster.
  */
 export async function claim(
   table: Table,
@@ -85,8 +109,9 @@ export async function claim(
 }
 
 /**
- * Like `claim` without a read of the item, for the usual case. The lease is free, and a part has neither done the generation nor has a pending retry for
- * it. Resolves to undefined in any other case, for which `claim` exists. The latest generation is the one of the item.
+ * Like `claim` without a read of the item, for the usual case. The lease is free, and a part has neither done
+ * the generation nor has a pending retry for it. Resolves to undefined in any other case, for which `claim`
+ * exists. The latest generation is the one of the item.
  */
 export async function claimUnread(
   table: Table,
@@ -95,13 +120,24 @@ export async function claimUnread(
   lease: { readonly id: string; readonly untilMs: number },
 ): Promise<WorkItem | undefined> {
   const isBelow = (attribute: string): WriteCondition => ({
-    any: [{ absent: attribute }, generation === 'latest' ? { attribute, is: '<', than: 'gen' } : { attribute, is: '<', value: generation }],
+    any: [
+      { absent: attribute },
+      generation === 'latest'
+        ? { attribute, is: '<', than: 'gen' }
+        : { attribute, is: '<', value: generation },
+    ],
   });
   const owed = partsOf[service.kind].map(
-    (part): WriteCondition => ({ all: [isBelow(attribute(part, 'doneGeneration')), isBelow(attribute(part, 'retryGeneration'))] }),
+    (part): WriteCondition => ({
+      all: [isBelow(attribute(part, 'doneGeneration')), isBelow(attribute(part, 'retryGeneration'))],
+    }),
   );
   const condition: WriteCondition = {
-    all: [{ absent: 'lease' }, generation === 'latest' ? { present: 'gen' } : { attribute: 'gen', is: '>=', value: generation }, { any: owed }],
+    all: [
+      { absent: 'lease' },
+      generation === 'latest' ? { present: 'gen' } : { attribute: 'gen', is: '>=', value: generation },
+      { any: owed },
+    ],
   };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
   const item = await table.update(workKey(service), change, condition);
@@ -135,8 +171,8 @@ const dirtySince = (service: WorkKey, nowMs: number) => ({
 const isHeldBy = (leaseId: string): WriteCondition => ({ attribute: 'lease', is: '=', value: leaseId });
 
 /**
- * Releases the lease and removes the item from the dirty index. Resolves to false, without a write, if a generation was added since the claim, or if the lease
- * belongs to another worker.
+ * Releases the lease and removes the item from the dirty index. Resolves to false, without a write, if a
+ * generation was added since the claim, or if the lease belongs to another worker.
  */
 export async function releaseClean(table: Table, service: WorkKey, record: RunRecord): Promise<boolean> {
   const { set, remove } = changeOf(record);
@@ -148,26 +184,53 @@ export async function releaseClean(table: Table, service: WorkKey, record: RunRe
   return item !== undefined;
 }
 
-/** Releases the lease of a service with pending work. Resolves to the current item, or to undefined if the lease belongs to another worker. */
-export async function releaseOwing(table: Table, service: WorkKey, record: RunRecord): Promise<WorkItem | undefined> {
+/**
+ * Releases the lease of a service with pending work. Resolves to the current item, or to undefined if the
+ * lease belongs to another worker.
+ */
+export async function releaseOwing(
+  table: Table,
+  service: WorkKey,
+  record: RunRecord,
+): Promise<WorkItem | undefined> {
   const { set, remove } = changeOf(record);
-  const change = { set: { ...set, ...dirtySince(service, record.nowMs) }, remove: [...remove, ...leaseAttributes] };
+  const change = {
+    set: { ...set, ...dirtySince(service, record.nowMs) },
+    remove: [...remove, ...leaseAttributes],
+  };
   const item = await table.update(workKey(service), change, isHeldBy(record.leaseId));
   return item && decodeWork(service.kind, item);
 }
 
 /**
- * Extends the lease for a generation that was added during the run. Resolves to the item with the generation that the next run covers, or to undefined if the
- * lease belongs to another worker.
+ * Extends the lease for a generation that was added during the run. Resolves to the item with the generation
+ * that the next run covers, or to undefined if the lease belongs to another worker.
  */
-export async function renew(table: Table, service: WorkKey, record: RunRecord, untilMs: number): Promise<WorkItem | undefined> {
+export async function renew(
+  table: Table,
+  service: WorkKey,
+  record: RunRecord,
+  untilMs: number,
+): Promise<WorkItem | undefined> {
   const change = changeOf(record);
-  const item = await table.update(workKey(service), { ...change, set: { ...change.set, until: untilMs } }, isHeldBy(record.leaseId));
+  const item = await table.update(
+    workKey(service),
+    { ...change, set: { ...change.set, until: untilMs } },
+    isHeldBy(record.leaseId),
+  );
   return item && decodeWork(service.kind, item);
 }
 
-/** Brings the end of the lease forward. Resolves to the current item, or to undefined if the lease belongs to another worker or is released. */
-export async function expireLease(table: Table, service: WorkKey, leaseId: string, nowMs: number): Promise<WorkItem | undefined> {
+/**
+ * Brings the end of the lease forward. Resolves to the current item, or to undefined if the lease belongs to
+ * another worker or is released.
+ */
+export async function expireLease(
+  table: Table,
+  service: WorkKey,
+  leaseId: string,
+  nowMs: number,
+): Promise<WorkItem | undefined> {
   const item = await table.update(workKey(service), { set: { until: nowMs } }, isHeldBy(leaseId));
   return item && decodeWork(service.kind, item);
 }
@@ -178,7 +241,8 @@ function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): 
 } {
   const set: { [attribute: string]: Value } = { ranAt: nowMs };
   for (const [part, state] of Object.entries(after) as [Part, PartState][]) {
-    for (const field of fields) if (state[field] !== before[part]?.[field]) set[attribute(part, field)] = state[field];
+    for (const field of fields)
+      if (state[field] !== before[part]?.[field]) set[attribute(part, field)] = state[field];
   }
   if (typeof triggers === 'string') set['tt'] = triggers;
   if (newestRecord !== undefined) set['h'] = newestRecord;
@@ -188,7 +252,9 @@ function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): 
 export function decodeWork(kind: WorkKind, item: Item | undefined): WorkItem {
   const number = (name: string): number => (typeof item?.[name] === 'number' ? item[name] : 0);
   const state = (part: Part): PartState =>
-    Object.fromEntries(fields.map((field) => [field, number(attribute(part, field))])) as { [F in keyof PartState]: number };
+    Object.fromEntries(fields.map((field) => [field, number(attribute(part, field))])) as {
+      [F in keyof PartState]: number;
+    };
   const id = item?.['lease'] as string | undefined;
   return {
     kind,

@@ -12,8 +12,9 @@ import { WakeUps } from './add.ts';
 import { type WakeUp, wakeNow } from './rules/message.ts';
 
 /**
- * Deleted exports, and exports that the cluster may no longer make, are included, because their runs withdraw them. Only names are read, and at most twice as
- * many as a namespace and cluster may export, because a relay can invent any number of them.
+ * Deleted exports, and exports that the cluster may no longer make, are included, because their runs withdraw
+ * them. Only names are read, and at most twice as many as a namespace and cluster may export, because a relay
+ * can invent any number of them.
  *
  * `isResync`: inputs have not changed, so the runs of exports wake no importer whose import is up to date.
  */
@@ -31,10 +32,15 @@ export async function memberWakeUps(
   };
   for await (const exported of firstNamesOf(store, 'ServiceExport', most)) add(exported);
   for await (const exported of exportsOfCluster(table, clusterset.set, id)) add(exported);
-  return importsAnything({ clusterset }) ? [...exports.all, ...(await importWakeUps(table, { id, clusterset }))] : exports.all;
+  return importsAnything({ clusterset })
+    ? [...exports.all, ...(await importWakeUps(table, { id, clusterset }))]
+    : exports.all;
 }
 
-export async function importWakeUps(table: Table, { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>): Promise<readonly WakeUp[]> {
+export async function importWakeUps(
+  table: Table,
+  { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>,
+): Promise<readonly WakeUp[]> {
   const store = { table, cluster: id };
   const imports = new WakeUps();
   const add = ({ namespace, name }: ObjectName): void => imports.add(wakeNow(namespace, name, 'import'));

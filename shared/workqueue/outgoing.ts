@@ -3,4 +3,7 @@ import { encodeWakeUp } from '#shared/queue/wake-up-message.ts';
 import type { Delayed } from './rules/message.ts';
 
 /** Converts a wake-up to a message of the queue. */
-export const outgoing = ({ message, delaySeconds }: Delayed): OutgoingMessage => ({ body: encodeWakeUp(message), delaySeconds });
+export const outgoing = ({ message, delaySeconds }: Delayed): OutgoingMessage => ({
+  body: encodeWakeUp(message),
+  delaySeconds,
+});

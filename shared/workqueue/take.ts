@@ -1,4 +1,6 @@
-/** client-go's Get: a worker takes the lease of a service for a wake-up, if the service still needs a run now. */
+/**
+ * client-go's Get: a worker takes the lease of a service for a wake-up, if the service still needs a run now.
+ */
 import { type Part, workText } from '#shared/kube/work-kinds.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { WorkKey } from '#shared/store/keys.ts';
@@ -21,19 +23,28 @@ export interface Claim {
   readonly wasTakenOver: boolean;
 }
 
-export type Taken = { readonly kind: 'claimed'; readonly claim: Claim } | { readonly kind: 'nothing-owed' | 'not-due' | 'lease-busy' };
+export type Taken =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | { readonly kind: 'nothing-owed' | 'not-due' | 'lease-busy' };
 
-/** If it does not throw, a wake-up without a claim is handled: a further wake-up is in the queue if one is needed. */
+/**
+ * If it does not throw, a wake-up without a claim is handled: a further wake-up is in the queue if one is
+ * needed.
+ */
 export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Promise<Taken> {
   const { cluster, namespace, kind, name } = message;
   const service: WorkKey = { cluster, namespace, kind, name };
   if (message.notBeforeMs !== undefined && message.notBeforeMs > deps.now()) {
-    await deps.queues(service.cluster, undefined).syncs.send([outgoing(delayUntil(message, message.notBeforeMs, deps.now()))]);
+    await deps
+      .queues(service.cluster, undefined)
+      .syncs.send([outgoing(delayUntil(message, message.notBeforeMs, deps.now()))]);
     return { kind: 'not-due' };
   }
-  // The newest attempt. The SDK repeats a call whose answer is lost, and the repetition fails on the lease that the call has taken.
+  // The newest attempt. The SDK repeats a call whose answer is lost, and the repetition fails on the lease
+  // that the call has taken.
   let attempt: { readonly leaseId: string; readonly wasTakenOver: boolean } | undefined;
-  // New work usually finds its service free, so one call is tried instead of two. A wake-up for the end of a lease usually finds its work done.
+  // New work usually finds its service free, so one call is tried instead of two. A wake-up for the end of a
+  // lease usually finds its work done.
   if (isNewWork(message) && (message.generation !== 'latest' || message.delayedByBatch)) {
     const lease = { id: deps.newLeaseId(), untilMs: deps.now() + deps.limits.sync.leaseMs };
     const item = await claimUnread(deps.table, service, message.generation, lease);
@@ -44,7 +55,8 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
   for (let tries = 0; tries < maxTries; tries++) {
     const read = await readWork(deps.table, service);
     const parts = partsToRun(message, read);
-    if (attempt && read.lease?.id === attempt.leaseId) return { kind: 'claimed', claim: { service, message, ...attempt, item: read, parts } };
+    if (attempt && read.lease?.id === attempt.leaseId)
+      return { kind: 'claimed', claim: { service, message, ...attempt, item: read, parts } };
     if (parts.length === 0) return { kind: 'nothing-owed' };
     const nowMs = deps.now();
     if (read.lease && isLeased(read, nowMs)) {
@@ -56,7 +68,9 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     attempt = { leaseId: lease.id, wasTakenOver: read.lease !== undefined };
     if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, parts } };
   }
-  throw new Error(`the work item of ${service.cluster} ${workText(service)} refuses each claim: an attribute is damaged`);
+  throw new Error(
+    `the work item of ${service.cluster} ${workText(service)} refuses each claim: an attribute is damaged`,
+  );
 }
 
 interface Busy {
@@ -67,20 +81,26 @@ interface Busy {
   readonly nowMs: number;
 }
 
-/** Sends a wake-up for the end of the lease, in case the holder dies before it covers the pending work. New work shares one wake-up. Each retry has its own. */
+/**
+ * Sends a wake-up for the end of the lease, in case the holder dies before it covers the pending work. New
+ * work shares one wake-up. Each retry has its own.
+ */
 async function waitForLeaseEnd(deps: WorkQueueDeps, { service, message, lease, nowMs }: Busy): Promise<void> {
   deps.metrics.put('Bounced', 1, { cluster: service.cluster });
   const isNew = isNewWork(message);
   if (isNew && deps.leaseEndWakeUps.isPending(service, nowMs)) return;
   const seconds = leaseEndSeconds(lease.untilMs - nowMs);
-  const wakeUp = isNew ? allAtLeaseEnd(service, seconds, nowMs) : delayUntil(message, nowMs + seconds * 1000, nowMs);
+  const wakeUp = isNew
+    ? allAtLeaseEnd(service, seconds, nowMs)
+    : delayUntil(message, nowMs + seconds * 1000, nowMs);
   await deps.queues(service.cluster, undefined).syncs.send([outgoing(wakeUp)]);
   if (isNew) deps.leaseEndWakeUps.sent(service, nowMs + seconds * 1000);
 }
 
 /**
- * Returns true if the lease lasts for a save that begins now. A worker takes a lease over only after its end, so the clock proves what a read of the item would
- * prove. Call before saving the writes of a run (docs/architecture.md, "Echo").
+ * Returns true if the lease lasts for a save that begins now. A worker takes a lease over only after its end,
+ * so the clock proves what a read of the item would prove. Call before saving the writes of a run
+ * (docs/architecture.md, "Echo").
  */
 export const isHeld = (deps: Pick<WorkQueueDeps, 'now' | 'limits'>, { item }: Pick<Claim, 'item'>): boolean =>
   deps.now() + deps.limits.sync.saveMs < (item.lease?.untilMs ?? 0);

@@ -1,8 +1,10 @@
 /**
- * The pace at which an exporter wakes runs of other clusters, because these use the other clusters' workers, queues and API servers. A name that changes often
- * is woken once for several changes. A cluster or namespace that changes many names wakes them one after the other.
+ * The pace at which an exporter wakes runs of other clusters, because these use the other clusters' workers,
+ * queues and API servers. A name that changes often is woken once for several changes. A cluster or namespace
+ * that changes many names wakes them one after the other.
  *
- * Fresh changes, which a relay has just seen, have budgets of their own. Otherwise they wait for minutes behind a resync, a switch or first lists.
+ * Fresh changes, which a relay has just seen, have budgets of their own. Otherwise they wait for minutes
+ * behind a resync, a switch or first lists.
  */
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
 import type { WorkKind } from '#shared/kube/work-kinds.ts';
@@ -37,8 +39,9 @@ export class WakePace {
   }
 
   /**
-   * Returns the time until the pending wake-up for the latest generation is due, ms, or 0 without one. A change needs no message if a wake-up is still pending
-   * after its generation is added. A fresh change counts only the wake-ups of fresh changes as pending.
+   * Returns the time until the pending wake-up for the latest generation is due, ms, or 0 without one. A
+   * change needs no message if a wake-up is still pending after its generation is added. A fresh change
+   * counts only the wake-ups of fresh changes as pending.
    */
   pendingMs(name: PacedName, nowMs: number): number {
     const pending = this.#pending.get(idOf(name));
@@ -94,4 +97,5 @@ export class WakePace {
 const importsOf = ({ cluster, isFresh }: Paced): string => `imports:${cluster} ${isFresh}`;
 const waitMs = (spentUntilMs: number, nowMs: number): number => Math.max(0, spentUntilMs - nowMs - 60_000);
 
-const idOf = ({ cluster, namespace, kind, name, clusters }: PacedName): string => `${cluster} ${kind} ${namespace}/${name} ${clusters.join()}`;
+const idOf = ({ cluster, namespace, kind, name, clusters }: PacedName): string =>
+  `${cluster} ${kind} ${namespace}/${name} ${clusters.join()}`;

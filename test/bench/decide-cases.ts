@@ -1,4 +1,7 @@
-/** Cases of `npm run bench`: both controllers on one service with projected pods, in a settled state except for one change. */
+/**
+ * Cases of `npm run bench`: both controllers on one service with projected pods, in a settled state except
+ * for one change.
+ */
 
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { project } from '#shared/kube/projection.ts';
@@ -23,7 +26,12 @@ export function decideCase(count: number, change: Change): Case {
   const pods = change === 'none' ? settledPods : settledPods.with(0, pod(0, 'False'));
   const common = { namespace: 'ns', name: 's', service };
 
-  const first = decideEndpoints({ ...common, pods: settledPods, current: undefined, triggerTimes: undefined });
+  const first = decideEndpoints({
+    ...common,
+    pods: settledPods,
+    current: undefined,
+    triggerTimes: undefined,
+  });
   const current = served(first.write?.verb === 'create' ? first.write.object : undefined) as Endpoints;
   const endpointsInput = { ...common, pods, current, triggerTimes: first.triggerTimes };
 
@@ -39,9 +47,16 @@ export function decideCase(count: number, change: Change): Case {
     });
   const slicesInput = { ...slicesCommon, pods, slices, triggerTimes: made.triggerTimes };
 
-  // Above 1,000 pods Endpoints are truncated and may not show a pod's change, so the slices confirm the kind of the case.
-  if (hasWork(decideSlices(slicesInput)) !== (change !== 'none')) throw new Error(`${count} pods, change ${change}: not the writes of this case`);
-  return { pods: count, change, endpoints: () => decideEndpoints(endpointsInput), slices: () => decideSlices(slicesInput) };
+  // Above 1,000 pods Endpoints are truncated and may not show a pod's change, so the slices confirm the kind
+  // of the case.
+  if (hasWork(decideSlices(slicesInput)) !== (change !== 'none'))
+    throw new Error(`${count} pods, change ${change}: not the writes of this case`);
+  return {
+    pods: count,
+    change,
+    endpoints: () => decideEndpoints(endpointsInput),
+    slices: () => decideSlices(slicesInput),
+  };
 }
 
 const service: Service = project(
@@ -52,7 +67,9 @@ const service: Service = project(
   ),
 );
 
-const nodes: ReadonlyMap<string, Node> = new Map([['node-0', project('Node', { metadata: { name: 'node-0' } } as Node)]]);
+const nodes: ReadonlyMap<string, Node> = new Map([
+  ['node-0', project('Node', { metadata: { name: 'node-0' } } as Node)],
+]);
 
 const pod = (i: number, ready: 'True' | 'False'): Pod =>
   project(
@@ -69,5 +86,10 @@ const pod = (i: number, ready: 'True' | 'False'): Pod =>
 /** As it comes back from the table, from the API's answer. */
 function served(object: Endpoints | EndpointSlice | undefined): unknown {
   if (!object) throw new Error('nothing was created');
-  return JSON.parse(JSON.stringify({ ...object, metadata: { ...object.metadata, uid: 'o', resourceVersion: '1', generation: 1 } }));
+  return JSON.parse(
+    JSON.stringify({
+      ...object,
+      metadata: { ...object.metadata, uid: 'o', resourceVersion: '1', generation: 1 },
+    }),
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: medians of one decision of each controller at 10, 1,000 and 5,000 pods, how they grow, and, where Go is installed,
- * upstream's own code in turn with ours on the same machine. It never fails for being slow.
+ * `npm run bench`: medians of one decision of each controller at 10, 1,000 and 5,000 pods, how they grow,
+ * and, where Go is installed, upstream's own code in turn with ours on the same machine. It never fails for
+ * being slow.
  */
 import { performance } from 'node:perf_hooks';
 import { type Change, decideCase } from './decide-cases.ts';
@@ -42,7 +43,9 @@ for (const change of changes) {
   console.table(Object.fromEntries(sizes.map((size) => [`${size} pods`, row(change, size)])));
   // Medians also grow with other work of the machine, more so for longer runs.
   const growth = best(`sum/${change}/5000`) / best(`sum/${change}/1000`);
-  console.log(`growth of the sum's best time from 1,000 to 5,000 pods: ${growth.toFixed(1)} times (5 is linear)`);
+  console.log(
+    `growth of the sum's best time from 1,000 to 5,000 pods: ${growth.toFixed(1)} times (5 is linear)`,
+  );
 }
 if (upstream) {
   console.log('\nupstream and ours in turn, medians in ms; ours is the sum of both controllers');

@@ -1,6 +1,7 @@
 /**
- * Measures a run of the endpoints controller in ms: `node test/bench/endpoints.ts`. Upstream takes about 22 ms for 5,000 pods. On a busy machine the best
- * time is the most reliable. The first time is that of a cold function.
+ * Measures a run of the endpoints controller in ms: `node test/bench/endpoints.ts`. Upstream takes about 22
+ * ms for 5,000 pods. On a busy machine the best time is the most reliable. The first time is that of a cold
+ * function.
  */
 
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
@@ -19,7 +20,14 @@ interface Timing {
 export function benchmarkEndpoints(sizes: readonly number[], runs: number): Timing[] {
   return sizes.flatMap((size) => {
     const pods = shuffled(Array.from({ length: size }, (_, i) => pod(i, true)));
-    const created = decideEndpoints({ namespace: 'ns', name: 'svc', service, pods, current: undefined, triggerTimes: undefined });
+    const created = decideEndpoints({
+      namespace: 'ns',
+      name: 'svc',
+      service,
+      pods,
+      current: undefined,
+      triggerTimes: undefined,
+    });
     const triggerTimes = created.triggerTimes;
     // a truncated object is never "unchanged" at the first glance, so both sides of 1000 are worth a look
     const current = asServed(created.write?.verb === 'create' ? created.write.object : undefined);
@@ -40,7 +48,14 @@ function time(pods: number, name: string, runs: number, run: () => unknown): Tim
   });
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => round(sorted[Math.floor(share * (runs - 1))] ?? 0);
-  return { pods, case: name, firstMs: round(times[0] ?? 0), bestMs: at(0), medianMs: at(0.5), p99Ms: at(0.99) };
+  return {
+    pods,
+    case: name,
+    firstMs: round(times[0] ?? 0),
+    bestMs: at(0),
+    medianMs: at(0.5),
+    p99Ms: at(0.99),
+  };
 }
 
 const round = (ms: number) => Math.round(ms * 1000) / 1000;
@@ -78,7 +93,12 @@ function shuffled<T>(items: T[]): T[] {
 function asServed(object: Endpoints | undefined): Endpoints {
   if (!object) throw new Error('nothing was created');
   const { metadata } = object;
-  return JSON.parse(JSON.stringify({ ...object, metadata: { ...metadata, uid: 'ep', resourceVersion: '1', annotations: {} } })) as Endpoints;
+  return JSON.parse(
+    JSON.stringify({
+      ...object,
+      metadata: { ...metadata, uid: 'ep', resourceVersion: '1', annotations: {} },
+    }),
+  ) as Endpoints;
 }
 
 if (import.meta.main) console.table(benchmarkEndpoints([10, 1000, 5000], 200));

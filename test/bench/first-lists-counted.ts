@@ -43,5 +43,9 @@ export async function countFirstLists(size: ClusterSize): Promise<CountedLists> 
   table.resetUnits();
   await world.runUntil(startAt + 5 * 60_000);
   const [partition = '', writeUnits = 0] = [...units].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
-  return { calls, writeUnits: table.units.write, busiest: { partition, writeUnits, seconds: writeUnits / partitionUnitsASecond } };
+  return {
+    calls,
+    writeUnits: table.units.write,
+    busiest: { partition, writeUnits, seconds: writeUnits / partitionUnitsASecond },
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- first-lists`: how long a local run takes from its start until the last endpoint of a cluster that it has never seen is written. The
- * embedded API server lives in this process and takes its share of the machine.
+ * `npm run bench -- first-lists`: how long a local run takes from its start until the last endpoint of a
+ * cluster that it has never seen is written. The embedded API server lives in this process and takes its
+ * share of the machine.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,14 +17,27 @@ import { type ClusterSize, clusterObjects } from './cost/cluster-objects.ts';
 import { countFirstLists } from './first-lists-counted.ts';
 
 const scenarios: readonly (ClusterSize & { readonly name: string; readonly goalSeconds: number })[] = [
-  { name: '10,000 pods in 20 namespaces, 1,000 services', namespaces: 20, services: 50, podsPerService: 10, goalSeconds: 17 },
-  { name: '20,000 pods in one namespace, 100 services', namespaces: 1, services: 100, podsPerService: 200, goalSeconds: 25 },
+  {
+    name: '10,000 pods in 20 namespaces, 1,000 services',
+    namespaces: 20,
+    services: 50,
+    podsPerService: 10,
+    goalSeconds: 17,
+  },
+  {
+    name: '20,000 pods in one namespace, 100 services',
+    namespaces: 1,
+    services: 100,
+    podsPerService: 200,
+    goalSeconds: 25,
+  },
 ];
 const patienceMs = 5 * 60_000;
 
 function shown(store: Store): number {
   const ofSlices = store.list('EndpointSlice').reduce((sum, o) => sum + (o.endpoints?.length ?? 0), 0);
-  const addresses = (o: Endpoints): number => (o.subsets ?? []).reduce((sum, { addresses = [] }) => sum + (addresses?.length ?? 0), 0);
+  const addresses = (o: Endpoints): number =>
+    (o.subsets ?? []).reduce((sum, { addresses = [] }) => sum + (addresses?.length ?? 0), 0);
   const ofEndpoints = store.list('Endpoints').reduce((sum, o) => sum + addresses(o), 0);
   return Math.min(ofSlices, ofEndpoints);
 }
@@ -74,7 +88,14 @@ console.log(
 );
 for (const { name, goalSeconds: _, ...size } of scenarios) {
   const { calls, writeUnits, busiest } = await countFirstLists(size);
-  const cells = [name, calls.reads, calls.writes, writeUnits, `${busiest.writeUnits} (${busiest.partition})`, busiest.seconds.toFixed(1)];
+  const cells = [
+    name,
+    calls.reads,
+    calls.writes,
+    writeUnits,
+    `${busiest.writeUnits} (${busiest.partition})`,
+    busiest.seconds.toFixed(1),
+  ];
   console.log(`| ${cells.join(' | ')} |`);
 }
 

@@ -13,8 +13,17 @@ export async function podsOfOneSource(count: number, podOf: (i: number) => Pod):
   const { sync, pods } = defaultLimits;
   const table = memoryTable();
   for (const key of exports) {
-    const text = encodeExportedPods({ service: service() as never, pods: Array.from({ length: count }, (_, i) => podOf(i)), nodes: new Map() });
-    const saved = await saveExportedPods(table, key, { text, incarnation: 1, before: undefined, maxBytes: sync.savedBytes });
+    const text = encodeExportedPods({
+      service: service() as never,
+      pods: Array.from({ length: count }, (_, i) => podOf(i)),
+      nodes: new Map(),
+    });
+    const saved = await saveExportedPods(table, key, {
+      text,
+      incarnation: 1,
+      before: undefined,
+      maxBytes: sync.savedBytes,
+    });
     if (saved === 'overtaken' || !saved.isWhole || text.length > pods.maxExportedBytes)
       throw new Error(`${text.length} bytes of pods are above a bound of an export`);
   }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- latency`: how long a user would wait on AWS for a change of a pod to be in its slices, without AWS: the relay's outbox, ingest and
- * sync as they are, over calls that take times drawn from published distributions (latency/distributions.ts), in virtual time. The same on every
- * machine.
+ * `npm run bench -- latency`: how long a user would wait on AWS for a change of a pod to be in its slices,
+ * without AWS: the relay's outbox, ingest and sync as they are, over calls that take times drawn from
+ * published distributions (latency/distributions.ts), in virtual time. The same on every machine.
  */
 import { batchTimes } from './latency/batches.ts';
 import { criticalPath } from './latency/critical-path.ts';
@@ -24,10 +24,13 @@ const inARow = (stage: string): number => steps.filter((step) => step.stage === 
 console.log(
   `\nCalls in a row for one change, warm: ${steps.length} (relay ${inARow('relay')}, ingest ${inARow('ingest')}, sync ${inARow('sync')})\n`,
 );
-for (const [i, { stage, calls }] of steps.entries()) console.log(`${String(i + 1).padStart(3)}. ${stage.padEnd(6)} ${calls.join(' ‖ ')}`);
+for (const [i, { stage, calls }] of steps.entries())
+  console.log(`${String(i + 1).padStart(3)}. ${stage.padEnd(6)} ${calls.join(' ‖ ')}`);
 for (const scenario of priced) {
   console.log(`\nA warm batch, in the mean (what cost/prices.ts reckons with). ${scenario.name}:`);
-  for (const { what, batches, meanMs } of await batchTimes(scenario)) console.log(`  ${what.padEnd(8)} ${meanMs.toFixed(1)} ms (${batches} batches)`);
+  for (const { what, batches, meanMs } of await batchTimes(scenario))
+    console.log(`  ${what.padEnd(8)} ${meanMs.toFixed(1)} ms (${batches} batches)`);
 }
 console.log('\nWhat a call takes (p50 / p90 / p99 ms): ');
-for (const [name, { p50, p90, p99 }] of Object.entries(distributions)) console.log(`  ${name.padEnd(15)} ${p50} / ${p90} / ${p99}`);
+for (const [name, { p50, p90, p99 }] of Object.entries(distributions))
+  console.log(`  ${name.padEnd(15)} ${p50} / ${p90} / ${p99}`);

@@ -1,4 +1,7 @@
-/** One case of `npm run bench -- memory`, in a process of its own: prints the most memory that the process had, in MiB. */
+/**
+ * One case of `npm run bench -- memory`, in a process of its own: prints the most memory that the process
+ * had, in MiB.
+ */
 import { cases } from './memory-cases.ts';
 
 const [name = ''] = process.argv.slice(2);

@@ -20,7 +20,9 @@ const [ingestMiB, syncMiB] = [1024, 1769];
 async function selectorsOfLargeServices(): Promise<void> {
   const count = 1_500;
   const projection = (i: number): string => {
-    const labels = Object.fromEntries(Array.from({ length: 1_780 }, (_, k) => [`${i}-${k}-`.padEnd(63, 'k'), `${i}-${k}-`.padEnd(63, 'v')]));
+    const labels = Object.fromEntries(
+      Array.from({ length: 1_780 }, (_, k) => [`${i}-${k}-`.padEnd(63, 'k'), `${i}-${k}-`.padEnd(63, 'v')]),
+    );
     return JSON.stringify([`u${i}`, 0, labels, {}, 0, { selector: { app: 'a' }, ports: [] }]);
   };
   const table = {
@@ -32,7 +34,11 @@ async function selectorsOfLargeServices(): Promise<void> {
       }));
     },
   };
-  const batch = { deps: { caches: freshCaches(), table }, cluster: { id: 'c', mode: 'active' }, store: { table, cluster: 'c' } };
+  const batch = {
+    deps: { caches: freshCaches(), table },
+    cluster: { id: 'c', mode: 'active' },
+    store: { table, cluster: 'c' },
+  };
   let services = 0;
   for await (const page of selectorsOf(batch as never, 'ns', 1)) services += page.length;
   if (services !== count) throw new Error(`${services} of ${count} services`);
@@ -40,7 +46,12 @@ async function selectorsOfLargeServices(): Promise<void> {
 
 /** The first run, and a pod's change. */
 async function wholeHub(pods: number, ports: number): Promise<void> {
-  const given = Array.from({ length: ports }, (_, i) => ({ name: `p${i}`, port: i + 1, targetPort: i + 1, protocol: 'TCP' }));
+  const given = Array.from({ length: ports }, (_, i) => ({
+    name: `p${i}`,
+    port: i + 1,
+    targetPort: i + 1,
+    protocol: 'TCP',
+  }));
   const all = Array.from({ length: pods }, (_, i) => withAddress(i));
   const { world, pass } = await smallCluster([aService({ ports: given }), ...all]);
   await pass(60);
@@ -51,7 +62,10 @@ async function wholeHub(pods: number, ports: number): Promise<void> {
 function withAddress(i: number, ready = true) {
   const pod = aPod(i, { ready });
   const ips = [`10.1.${Math.floor(i / 250)}.${1 + (i % 250)}`, `fd00::${(i + 1).toString(16)}`];
-  return { ...pod, status: { ...(pod['status'] as object), podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) } } as typeof pod;
+  return {
+    ...pod,
+    status: { ...(pod['status'] as object), podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) },
+  } as typeof pod;
 }
 
 /** A Pod of 64 KB: only its named ports are exported. */
@@ -64,8 +78,17 @@ const onePort = (i: number): Pod => podWith(i, []);
 
 const podWith = (i: number, ports: readonly string[]): Pod => ({
   metadata: { name: `web-${i}` },
-  spec: { containers: [{ name: '', ports: ports.map((name, p) => ({ name, containerPort: p + 1, protocol: 'TCP' })) }] },
-  status: { phase: 'Running', podIP: ipOf(i), podIPs: [{ ip: ipOf(i) }], conditions: [{ type: 'Ready', status: 'True' }] },
+  spec: {
+    containers: [
+      { name: '', ports: ports.map((name, p) => ({ name, containerPort: p + 1, protocol: 'TCP' })) },
+    ],
+  },
+  status: {
+    phase: 'Running',
+    podIP: ipOf(i),
+    podIPs: [{ ip: ipOf(i) }],
+    conditions: [{ type: 'Ready', status: 'True' }],
+  },
 });
 const ipOf = (i: number): string => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
 
@@ -98,14 +121,33 @@ async function exportsOfLargestText(): Promise<void> {
   const imports = world.of('a').store.list('ServiceImport', 'shop').length;
   const entries = (await world.table.query('SET#default#shop')).filter(({ sk }) => sk.includes('#E#'));
   const largest = Math.max(...entries.map(({ f }) => String(f).length));
-  if (imports < 1_000 || largest < maxExportBytes / 2) throw new Error(`${imports} imports, of ${largest} bytes at most`);
+  if (imports < 1_000 || largest < maxExportBytes / 2)
+    throw new Error(`${imports} imports, of ${largest} bytes at most`);
 }
 
 export const cases: { readonly [name: string]: MemoryCase } = {
-  'ingest: a pod changes in a namespace with 1,500 Services of 235 KB': { functionMiB: ingestMiB, run: selectorsOfLargeServices },
-  'sync: ten imports of an exporter’s pods of 64 KB, just below the bound': { functionMiB: syncMiB, run: () => podsOfOneSource(50, manyPorts) },
-  'sync: the same with 50,000 pods of 100 bytes, just below the bound': { functionMiB: syncMiB, run: () => podsOfOneSource(50_000, onePort) },
-  'ingest, sync, the table and three API servers: 1,000 exports of the largest text': { functionMiB: syncMiB, run: exportsOfLargestText },
-  'ingest, sync and an API server: a service of 5,000 pods': { functionMiB: syncMiB, run: () => wholeHub(5_000, 1) },
-  'ingest, sync and an API server: 2,050 ports, 100 pods': { functionMiB: syncMiB, run: () => wholeHub(100, 2_050) },
+  'ingest: a pod changes in a namespace with 1,500 Services of 235 KB': {
+    functionMiB: ingestMiB,
+    run: selectorsOfLargeServices,
+  },
+  'sync: ten imports of an exporter’s pods of 64 KB, just below the bound': {
+    functionMiB: syncMiB,
+    run: () => podsOfOneSource(50, manyPorts),
+  },
+  'sync: the same with 50,000 pods of 100 bytes, just below the bound': {
+    functionMiB: syncMiB,
+    run: () => podsOfOneSource(50_000, onePort),
+  },
+  'ingest, sync, the table and three API servers: 1,000 exports of the largest text': {
+    functionMiB: syncMiB,
+    run: exportsOfLargestText,
+  },
+  'ingest, sync and an API server: a service of 5,000 pods': {
+    functionMiB: syncMiB,
+    run: () => wholeHub(5_000, 1),
+  },
+  'ingest, sync and an API server: 2,050 ports, 100 pods': {
+    functionMiB: syncMiB,
+    run: () => wholeHub(100, 2_050),
+  },
 };

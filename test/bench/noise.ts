@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- noise`: two embedded clusters on one local run. In the quiet one a pod's readiness flips five times a second; how long until its
- * slice shows it, alone and while in the other one 20 pods flip a second, and as many as its API server takes. It never fails for being slow.
+ * `npm run bench -- noise`: two embedded clusters on one local run. In the quiet one a pod's readiness flips
+ * five times a second; how long until its slice shows it, alone and while in the other one 20 pods flip a
+ * second, and as many as its API server takes. It never fails for being slow.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,7 +19,9 @@ const run = startLocalRun(['--clusters', '2']);
 try {
   const [, consoleUrl = ''] = await run.line(/console at (http\S+)/);
   await run.line(/^ready/, 120_000);
-  const connections = JSON.parse(await readFile(await connectionsFileOf(consoleUrl), 'utf8')) as { readonly [id: string]: Connection };
+  const connections = JSON.parse(await readFile(await connectionsFileOf(consoleUrl), 'utf8')) as {
+    readonly [id: string]: Connection;
+  };
   const [quiet, noisy] = Object.values(connections).map(connectApi);
   if (!quiet || !noisy) throw new Error('two clusters are needed');
   const quietPods = await fill(quiet, 1, 5);
@@ -43,7 +46,9 @@ try {
 async function connectionsFileOf(consoleUrl: string): Promise<string> {
   const folder = dirname(localHubFile(0));
   for (const file of await readdir(folder)) {
-    const addresses = JSON.parse(await readFile(join(folder, file), 'utf8').catch(() => '{}')) as LocalAddresses;
+    const addresses = JSON.parse(
+      await readFile(join(folder, file), 'utf8').catch(() => '{}'),
+    ) as LocalAddresses;
     if (addresses.consoleUrl === consoleUrl) return addresses.connectionsFile;
   }
   throw new Error(`no run has left the address ${consoleUrl}`);
@@ -55,7 +60,9 @@ function ready(i: number, is: boolean) {
     phase: 'Running',
     podIP: ip,
     podIPs: [{ ip }],
-    conditions: [{ type: 'Ready', status: is ? 'True' : 'False', lastTransitionTime: new Date().toISOString() }],
+    conditions: [
+      { type: 'Ready', status: is ? 'True' : 'False', lastTransitionTime: new Date().toISOString() },
+    ],
   };
 }
 
@@ -65,7 +72,10 @@ async function fill(api: Api, services: number, podsEach: number): Promise<reado
   const names: string[] = [];
   for (let s = 0; s < services; s++) {
     const app = `s${s}`;
-    await api.create('Service', namespace, { metadata: { name: app }, spec: { clusterIP: 'None', selector: { app }, ports: [{ port: 80 }] } });
+    await api.create('Service', namespace, {
+      metadata: { name: app },
+      spec: { clusterIP: 'None', selector: { app }, ports: [{ port: 80 }] },
+    });
     for (let p = 0; p < podsEach; p++) {
       const name = `${app}-p${p}`;
       const spec = { nodeName: 'noise-node', containers: [{ name: 'c', image: 'i' }] };
@@ -84,7 +94,8 @@ async function flips(api: Api, pods: readonly string[], rate: number): Promise<r
   const state = new Map<string, boolean>();
   const over = new AbortController();
   const { resourceVersion, items } = await api.list('EndpointSlice', namespace);
-  for (const e of items.flatMap((s) => s.endpoints ?? [])) state.set(e.targetRef?.name ?? '', e.conditions?.ready !== false);
+  for (const e of items.flatMap((s) => s.endpoints ?? []))
+    state.set(e.targetRef?.name ?? '', e.conditions?.ready !== false);
   const watching = (async () => {
     for await (const { object } of api.watch('EndpointSlice', resourceVersion, over.signal)) {
       for (const e of object.endpoints ?? []) {
@@ -110,7 +121,8 @@ async function flips(api: Api, pods: readonly string[], rate: number): Promise<r
     }
   };
   await Promise.all(Array.from({ length: rate === Number.POSITIVE_INFINITY ? 16 : 1 }, flipping));
-  for (const until = performance.now() + 30_000; waiting.size > 0 && performance.now() < until; ) await sleep(50);
+  for (const until = performance.now() + 30_000; waiting.size > 0 && performance.now() < until; )
+    await sleep(50);
   if (waiting.size > 0) console.log(`${waiting.size} flips have not shown`);
   over.abort();
   await watching;
@@ -123,5 +135,7 @@ function at(sorted: readonly number[], share: number): number {
 
 function tell(what: string, took: readonly number[]): void {
   const [p50, p99, most] = [0.5, 0.99, 1].map((share) => Math.round(at(took, share)));
-  console.log(`${what}: ${took.length} flips (${(took.length / seconds).toFixed(0)}/s), p50 ${p50} ms, p99 ${p99} ms, most ${most} ms`);
+  console.log(
+    `${what}: ${took.length} flips (${(took.length / seconds).toFixed(0)}/s), p50 ${p50} ms, p99 ${p99} ms, most ${most} ms`,
+  );
 }

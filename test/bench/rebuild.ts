@@ -1,7 +1,9 @@
 /**
- * `npm run bench -- rebuild` measures the time from an empty table until every service is synced again (runbook, "The table is lost"). It uses a local run
- * with its real processes, on an embedded API server with 200 services of 10 pods. Every item of the table is deleted during the run, and pods are added and
- * removed. Then the cluster is registered as by a deploy, and functions and relay restart. No address of a live and ready pod may be removed at any moment.
+ * `npm run bench -- rebuild` measures the time from an empty table until every service is synced again
+ * (runbook, "The table is lost"). It uses a local run with its real processes, on an embedded API server with
+ * 200 services of 10 pods. Every item of the table is deleted during the run, and pods are added and removed.
+ * Then the cluster is registered as by a deploy, and functions and relay restart. No address of a live and
+ * ready pod may be removed at any moment.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -32,7 +34,10 @@ const patienceMs = 3 * 60_000;
 
 const createdAt = new Date().toISOString().replace(/\.\d+/, '');
 const inNamespace = (service: number): string => `ns-${service % size.namespaces}`;
-const services = Array.from({ length: size.services }, (_, i) => ({ namespace: inNamespace(i), name: `svc-${i}` }));
+const services = Array.from({ length: size.services }, (_, i) => ({
+  namespace: inNamespace(i),
+  name: `svc-${i}`,
+}));
 
 const aService = (i: number): Service =>
   service(
@@ -70,7 +75,8 @@ function watchOver(store: Store): { readonly wronged: readonly string[]; readonl
   let writes = 0;
   const shown = new Map<string, ReadonlySet<string>>();
   for (const kind of ['Endpoints', 'EndpointSlice'] as const) {
-    for (const { namespace, name } of services) shown.set(`${kind} ${namespace}/${name}`, shownPods(store, kind, namespace, name).ready);
+    for (const { namespace, name } of services)
+      shown.set(`${kind} ${namespace}/${name}`, shownPods(store, kind, namespace, name).ready);
     store.watch(kind, ({ object }) => {
       writes++;
       const { namespace = '', labels = {} } = object.metadata;
@@ -81,7 +87,8 @@ function watchOver(store: Store): { readonly wronged: readonly string[]; readonl
       for (const uid of shown.get(key) ?? []) {
         if (ready.has(uid)) continue;
         const pod: Pod | undefined = podByUid(store, namespace, uid);
-        if (pod && isEndpoint(pod, service)) wronged.push(`${key} lost ${pod.metadata.name}, which is alive and ready`);
+        if (pod && isEndpoint(pod, service))
+          wronged.push(`${key} lost ${pod.metadata.name}, which is alive and ready`);
       }
       shown.set(key, ready);
     });
@@ -91,14 +98,19 @@ function watchOver(store: Store): { readonly wronged: readonly string[]; readonl
 
 async function until(what: string, holds: () => Promise<boolean>, run: LocalRun): Promise<void> {
   for (const limit = Date.now() + patienceMs; !(await holds()); await sleep(100)) {
-    if (Date.now() > limit) throw new Error(`${what}: not within ${patienceMs / 1000} s; its last lines:\n${run.lines.slice(-30).join('\n')}`);
+    if (Date.now() > limit)
+      throw new Error(
+        `${what}: not within ${patienceMs / 1000} s; its last lines:\n${run.lines.slice(-30).join('\n')}`,
+      );
   }
 }
 
 async function hubOf(consoleUrl: string): Promise<Hub> {
   const folder = dirname(localHubFile(0));
   for (const file of await readdir(folder)) {
-    const addresses = JSON.parse(await readFile(join(folder, file), 'utf8').catch(() => '{}')) as LocalAddresses;
+    const addresses = JSON.parse(
+      await readFile(join(folder, file), 'utf8').catch(() => '{}'),
+    ) as LocalAddresses;
     if (addresses.consoleUrl === consoleUrl) return connectHub({ HUB: String(Number.parseInt(file, 10)) });
   }
   throw new Error(`no run has left the address ${consoleUrl}`);
@@ -116,8 +128,11 @@ async function deleteEverything({ table }: Hub): Promise<number> {
 }
 
 async function killFunctionsAndRelay(consoleUrl: string): Promise<void> {
-  const { processes } = (await (await fetch(`${consoleUrl}/healthz`)).json()) as { processes: { name: string; pid?: number }[] };
-  for (const { name, pid } of processes) if (pid !== undefined && /^(ingest|sync|sweep|relay)\b/.test(name)) process.kill(pid, 'SIGKILL');
+  const { processes } = (await (await fetch(`${consoleUrl}/healthz`)).json()) as {
+    processes: { name: string; pid?: number }[];
+  };
+  for (const { name, pid } of processes)
+    if (pid !== undefined && /^(ingest|sync|sweep|relay)\b/.test(name)) process.kill(pid, 'SIGKILL');
 }
 
 async function rebuild(store: Store, run: LocalRun): Promise<readonly string[]> {
@@ -148,9 +163,17 @@ async function rebuild(store: Store, run: LocalRun): Promise<readonly string[]> 
   const seconds = (): string => ((Date.now() - startedAt) / 1000).toFixed(1);
   const arn = (name: string): string => `arn:aws:sqs:eu-west-1:000000000000:${cluster}-${name}`;
   const { settings, queues } = before;
-  await registerCluster(table, { id: cluster, mode: 'active', settings, queues, eventsArn: arn('events'), syncsArn: arn('syncs') }, Date.now());
+  await registerCluster(
+    table,
+    { id: cluster, mode: 'active', settings, queues, eventsArn: arn('events'), syncsArn: arn('syncs') },
+    Date.now(),
+  );
   await killFunctionsAndRelay(consoleUrl);
-  await until('first lists', async () => hasSynced((await readCluster(table, cluster)) as NonNullable<typeof before>), run);
+  await until(
+    'first lists',
+    async () => hasSynced((await readCluster(table, cluster)) as NonNullable<typeof before>),
+    run,
+  );
   const listed = seconds();
   await until(
     'every service is synced',

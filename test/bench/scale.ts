@@ -1,13 +1,22 @@
 /**
- * `npm run bench -- scale`: the limit of AWS that a hub meets first, by its clusters and their changes. Work and times are those of counted runs of the
- * real ingest and sync in virtual time; limits are those of an account without a raised quota (scale/aws-limits.ts). The same on every machine.
+ * `npm run bench -- scale`: the limit of AWS that a hub meets first, by its clusters and their changes. Work
+ * and times are those of counted runs of the real ingest and sync in virtual time; limits are those of an
+ * account without a raised quota (scale/aws-limits.ts). The same on every machine.
  */
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { lambda } from './cost/prices.ts';
 import { sdkMs } from './latency/distributions.ts';
 import { percentile } from './latency/percentile.ts';
 import { limits } from './scale/aws-limits.ts';
-import { type Load, measureLoad, measureRelist, measureWakeAll, podsOfService, servicesOfCluster, type Work } from './scale/measured-load.ts';
+import {
+  type Load,
+  measureLoad,
+  measureRelist,
+  measureWakeAll,
+  podsOfService,
+  servicesOfCluster,
+  type Work,
+} from './scale/measured-load.ts';
 import { concurrencyOf, type Demand, demandsOf, drainOf, waitSeconds } from './scale/saturation.ts';
 import { wakeAfterSilence } from './scale/silent-source.ts';
 
@@ -37,7 +46,9 @@ function rowOf(load: Load, clusters: number): string {
     const waits = (['ingest', 'sync'] as const).map((stage) =>
       waitSeconds(rate * perChange.batches[stage] * seconds[stage], servers[stage], seconds[stage], share),
     );
-    return isSaturated ? 'grows' : String(Math.round(percentile(latenciesMs, share) + 1000 * waits.reduce((a, b) => a + b, 0)));
+    return isSaturated
+      ? 'grows'
+      : String(Math.round(percentile(latenciesMs, share) + 1000 * waits.reduce((a, b) => a + b, 0)));
   });
   const most = ({ use, isOfClusters }: Demand): string =>
     isOfClusters ? `${Math.floor(clusters / use)} clusters` : `${(rate / use).toFixed(1)} a second each`;
@@ -57,7 +68,9 @@ for (const { rate, perChange: work, oneNamespace } of loads) {
   const n = (value: number): string => value.toFixed(2);
   const { writes, reads, indexWrites, batches } = work;
   const hot = `${n(oneNamespace.hotWrites)} / ${n(oneNamespace.hotReads)}`;
-  console.log(`| ${[rate, n(writes), n(reads), hot, n(indexWrites), n(batches.ingest), n(batches.sync)].join(' | ')} |`);
+  console.log(
+    `| ${[rate, n(writes), n(reads), hot, n(indexWrites), n(batches.ingest), n(batches.sync)].join(' | ')} |`,
+  );
 }
 
 const sum = (a: Work, b: Work): Work => ({
@@ -71,7 +84,10 @@ const sum = (a: Work, b: Work): Work => ({
 });
 const relist = await measureRelist();
 const wakeAll = await measureWakeAll(1);
-/** The relay keeps the newest state of each object while the queue refuses, so an hour is at most one change of each pod, and a list. */
+/**
+ * The relay keeps the newest state of each object while the queue refuses, so an hour is at most one change
+ * of each pod, and a list.
+ */
 const backlog = sum(relist, await measureWakeAll(podsOfService));
 const bursts = [
   { what: `every one of ${servicesOfCluster} services is woken`, work: wakeAll },
@@ -79,7 +95,9 @@ const bursts = [
   { what: 'the region is back after an hour', work: backlog },
 ];
 console.log('\nAll clusters at the same time: seconds until the work is done, and the longest bound\n');
-console.log(`| | ${fleets.map((n) => `${n} ${n === 1 ? 'cluster' : 'clusters'}`).join(' | ')} | US dollars a cluster |`);
+console.log(
+  `| | ${fleets.map((n) => `${n} ${n === 1 ? 'cluster' : 'clusters'}`).join(' | ')} | US dollars a cluster |`,
+);
 console.log(`| --- |${fleets.map(() => ' --- |').join('')} --- |`);
 for (const { what, work } of bursts)
   for (const isNewTable of [false, true]) {
@@ -87,10 +105,14 @@ for (const { what, work } of bursts)
       const [longest] = drainOf(work, n, seconds, { isNewTable });
       return `${(longest?.seconds ?? 0).toFixed(longest && longest.seconds < 10 ? 1 : 0)}: ${longest?.what}`;
     });
-    console.log(`| ${[`${what}${isNewTable ? ', table never busier' : ''}`, ...cells, work.dollars.toFixed(3)].join(' | ')} |`);
+    console.log(
+      `| ${[`${what}${isNewTable ? ', table never busier' : ''}`, ...cells, work.dollars.toFixed(3)].join(' | ')} |`,
+    );
   }
 console.log('\nA source of a set falls silent: sweep wakes each importer of each of its exports\n');
-console.log('| exports | importers | calls | seconds that the calls take | seconds of processor | runs of sweep |');
+console.log(
+  '| exports | importers | calls | seconds that the calls take | seconds of processor | runs of sweep |',
+);
 console.log('| --- | --- | --- | --- | --- | --- |');
 for (const exports of [50, 200, 1_000]) {
   const { calls, seconds: ofCalls } = await wakeAfterSilence({ exports, importers: 99 });

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- sdk`: processor time of a call of the SDK's DynamoDB client as our functions configure it and as it comes, in turn, against a
- * server in a process of its own that answers at once. Most of the difference to no call at all is the client, not the wire.
+ * `npm run bench -- sdk`: processor time of a call of the SDK's DynamoDB client as our functions configure it
+ * and as it comes, in turn, against a server in a process of its own that answers at once. Most of the
+ * difference to no call at all is the client, not the wire.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,8 +32,15 @@ function serve(): void {
 
 async function measure(server: ChildProcess): Promise<void> {
   const [port] = (await once(server, 'message')) as [number];
-  const common = { endpoint: `http://127.0.0.1:${port}`, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
-  const clients = { plain: new DynamoDBClient(common), ours: forFrequentCalls(new DynamoDBClient({ ...common, ...frequentCallConfig })) };
+  const common = {
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  };
+  const clients = {
+    plain: new DynamoDBClient(common),
+    ours: forFrequentCalls(new DynamoDBClient({ ...common, ...frequentCallConfig })),
+  };
   const ms: { readonly [name in keyof typeof clients]: number[] } = { plain: [], ours: [] };
   for (let round = 0; round < rounds; round++) {
     for (const name of ['plain', 'ours'] as const) {
@@ -57,7 +65,12 @@ async function calls(client: DynamoDBClient): Promise<void> {
       new PutItemCommand({
         TableName: 'table',
         ReturnConsumedCapacity: 'TOTAL',
-        Item: { pk: { S: 'cluster namespace' }, sk: { S: `pod-${i}` }, v: { S: '00000123456' }, o: { S: 'x'.repeat(600) } },
+        Item: {
+          pk: { S: 'cluster namespace' },
+          sk: { S: `pod-${i}` },
+          v: { S: '00000123456' },
+          o: { S: 'x'.repeat(600) },
+        },
         ConditionExpression: 'attribute_not_exists(#v) OR #v = :v',
         ExpressionAttributeNames: { '#v': 'v' },
         ExpressionAttributeValues: { ':v': { S: '00000123456' } },

@@ -1,6 +1,6 @@
 /**
- * Times decideSlices: `node test/bench/slices.ts [runs]`. Pods, service and ports are those of upstream's measurement, so that
- * the numbers can be put side by side.
+ * Times decideSlices: `node test/bench/slices.ts [runs]`. Pods, service and ports are those of upstream's
+ * measurement, so that the numbers can be put side by side.
  */
 import { performance } from 'node:perf_hooks';
 import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
@@ -53,7 +53,11 @@ function settle(input: SlicesInput): SlicesInput {
       return named;
     });
   // through JSON, as slices come from an API or a table
-  return { ...input, slices: JSON.parse(JSON.stringify(slices)) as EndpointSlice[], triggerTimes: plan.triggerTimes };
+  return {
+    ...input,
+    slices: JSON.parse(JSON.stringify(slices)) as EndpointSlice[],
+    triggerTimes: plan.triggerTimes,
+  };
 }
 
 function inputWith(pods: readonly Pod[]): SlicesInput {
@@ -83,7 +87,10 @@ function pods(count: number): readonly Pod[] {
     const ip = `10.${Math.floor(i / 62500)}.${Math.floor(i / 250) % 250}.${1 + (i % 250)}`;
     return {
       metadata: { name: `pod-${i}`, namespace: 'ns', uid: `uid-${i}`, labels: { app: 'a' } },
-      spec: { nodeName: 'node-0', containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }] },
+      spec: {
+        nodeName: 'node-0',
+        containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }],
+      },
       status: {
         phase: 'Running',
         podIP: ip,
@@ -96,10 +103,18 @@ function pods(count: number): readonly Pod[] {
 }
 
 function notReady(pod: Pod): Pod {
-  return { ...pod, status: { ...pod.status, conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2023-11-14T22:14:00Z' }] } };
+  return {
+    ...pod,
+    status: {
+      ...pod.status,
+      conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2023-11-14T22:14:00Z' }],
+    },
+  };
 }
 
 if (import.meta.main) {
   for (const { pods: count, change, ms } of benchSlices(undefined, Number(process.argv[2] ?? 50)))
-    console.log(`slices, ${String(count).padStart(4)} pods, change ${change.padEnd(7)}: ${ms.toFixed(3).padStart(7)} ms`);
+    console.log(
+      `slices, ${String(count).padStart(4)} pods, change ${change.padEnd(7)}: ${ms.toFixed(3).padStart(7)} ms`,
+    );
 }

@@ -32,10 +32,19 @@ export async function upstreamBench(say: (line: string) => void): Promise<Upstre
     await close();
     throw e;
   }
-  return { round: async () => parse((await run(binary, ['-test.run', '^$', '-test.bench', '.', '-test.benchtime', '10x'])).stdout), close };
+  return {
+    round: async () =>
+      parse((await run(binary, ['-test.run', '^$', '-test.bench', '.', '-test.benchtime', '10x'])).stdout),
+    close,
+  };
 }
 
 /** Lines such as `BenchmarkSlices/none/1000-2   10   7123456 ns/op`. */
 function parse(output: string): ReadonlyMap<string, number> {
-  return new Map([...output.matchAll(/^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns\/op/gm)].map(([, name = '', ns]) => [name, Number(ns) / 1e6]));
+  return new Map(
+    [...output.matchAll(/^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns\/op/gm)].map(([, name = '', ns]) => [
+      name,
+      Number(ns) / 1e6,
+    ]),
+  );
 }

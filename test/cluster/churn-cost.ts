@@ -1,4 +1,7 @@
-/** The work that a writer does for a load: processor time by process and, of our writer, its runs and the table's units. */
+/**
+ * The work that a writer does for a load: processor time by process and, of our writer, its runs and the
+ * table's units.
+ */
 import { processorSeconds, secondsOfProcess } from '#test/support/processor-seconds.ts';
 
 /** Totals since the start of the writer. */
@@ -18,7 +21,10 @@ export const workOfProcess = (name: string, pid: number | undefined): Work => ({
 export async function workOfLocalRun(group: number, console: string): Promise<Work> {
   const text = await (await fetch(`${console}/metrics`)).text();
   const total = (name: string): number =>
-    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
+    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    );
   return {
     processor: processorSeconds(group),
     runs: total('fleet_endpoints_sync_duration_milliseconds_count'),
@@ -31,8 +37,9 @@ export async function workOfLocalRun(group: number, console: string): Promise<Wo
 const ofHub = ['relay', 'ingest', 'sync'];
 
 /**
- * Returns cells of the table: milliseconds of processor a flip, the same by process, runs for 100 flips, units of the table a flip. `works` has the totals
- * before the load without flips, after it, and after the load with flips.
+ * Returns cells of the table: milliseconds of processor a flip, the same by process, runs for 100 flips,
+ * units of the table a flip. `works` has the totals before the load without flips, after it, and after the
+ * load with flips.
  */
 export function costCells([start, filled, end]: readonly Work[], flips: number): readonly string[] {
   const perFlip = (of: (work: Work) => number | undefined): number | undefined => {
@@ -40,11 +47,17 @@ export function costCells([start, filled, end]: readonly Work[], flips: number):
     return a === undefined || b === undefined || c === undefined ? undefined : (c - b - (b - a)) / flips;
   };
   const names = [...(end?.processor.keys() ?? [])];
-  const ms = names.map((name) => [name, 1000 * (perFlip((work) => work.processor.get(name) ?? 0) ?? 0)] as const);
+  const ms = names.map(
+    (name) => [name, 1000 * (perFlip((work) => work.processor.get(name) ?? 0) ?? 0)] as const,
+  );
   const shown = ms.filter(([, each]) => each >= 0.05).sort(([, a], [, b]) => b - a);
   const ours = shown.filter(([name]) => ofHub.includes(name));
   const sum = (ours.length > 0 ? ours : shown).reduce((total, [, each]) => total + each, 0);
-  const [runs, reads, writes] = [perFlip((work) => work.runs), perFlip((work) => work.readUnits), perFlip((work) => work.writeUnits)];
+  const [runs, reads, writes] = [
+    perFlip((work) => work.runs),
+    perFlip((work) => work.readUnits),
+    perFlip((work) => work.writeUnits),
+  ];
   return [
     sum.toFixed(1),
     shown.map(([name, each]) => `${name} ${each.toFixed(1)}`).join(', '),

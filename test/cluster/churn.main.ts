@@ -6,10 +6,11 @@ import { programArguments } from '#test/support/program-arguments.ts';
 import { costCells, type Work, workOfLocalRun, workOfProcess } from './churn-cost.ts';
 
 /**
- * npm run churn [-- --only kcm|kcm-1000|ours] [--rate 20|100|300] [--seconds N] [--warm-up N] [--profile DIR]: how long a change of a pod's readiness takes
- * to show in Endpoints and slices, and how much processor time a change takes. The writers are kube-controller-manager with its defaults, with 1,000 requests
- * a second, and ours, in turn. Each has a fresh control plane of this machine. The same load comes first for --warm-up seconds (0: none). --profile writes a
- * processor profile of each process of ours into DIR.
+ * npm run churn [-- --only kcm|kcm-1000|ours] [--rate 20|100|300] [--seconds N] [--warm-up N] [--profile
+ * DIR]: how long a change of a pod's readiness takes to show in Endpoints and slices, and how much processor
+ * time a change takes. The writers are kube-controller-manager with its defaults, with 1,000 requests a
+ * second, and ours, in turn. Each has a fresh control plane of this machine. The same load comes first for
+ * --warm-up seconds (0: none). --profile writes a processor profile of each process of ours into DIR.
  */
 const { values } = programArguments({
   options: {
@@ -46,7 +47,11 @@ interface WriterKind {
 const kcm = (flags: readonly string[]): WriterKind => ({
   controllers: `endpoints-controller,endpointslice-controller,endpointslice-mirroring-controller,${others}`,
   flags,
-  start: async ({ controllerManager }) => ({ lines: [], work: async () => workOfProcess('kcm', controllerManager.pid), stop: async () => {} }),
+  start: async ({ controllerManager }) => ({
+    lines: [],
+    work: async () => workOfProcess('kcm', controllerManager.pid),
+    stop: async () => {},
+  }),
 });
 
 const writers: { readonly [who: string]: WriterKind } = {
@@ -56,7 +61,14 @@ const writers: { readonly [who: string]: WriterKind } = {
     controllers: others,
     async start({ kubeconfig }) {
       const profile = values.profile === undefined ? [] : ['--profile', values.profile];
-      const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off', ...profile]);
+      const run = startLocalRun([
+        '--kubeconfig',
+        kubeconfig,
+        '--mode',
+        'active',
+        '--controllers-off',
+        ...profile,
+      ]);
       try {
         const [, console = ''] = await run.line(/console at (http:\S+)/);
         await run.line(/^ready/);
@@ -77,13 +89,22 @@ interface Measured {
 async function measure(who: string, load: ChurnLoad): Promise<Measured> {
   const writer = writers[who];
   if (!writer) throw new Error(`--only ${who}: ${Object.keys(writers).join(', ')}`);
-  const controlPlane = await startControlPlane({ controllers: writer.controllers, controllerManagerFlags: writer.flags ?? [] });
+  const controlPlane = await startControlPlane({
+    controllers: writer.controllers,
+    controllerManagerFlags: writer.flags ?? [],
+  });
   try {
     const running = await writer.start(controlPlane);
     try {
       // A controller runs for months; a compiler that runs beside it is busy in its first half minute only.
-      if (warmUpSeconds > 0) await runChurn(controlPlane.binary, controlPlane.kubeconfig, { ...load, seconds: warmUpSeconds, namespace: 'warm-up' });
-      // Making and deleting the services is no part of a flip's work, so the same load without flips is measured first.
+      if (warmUpSeconds > 0)
+        await runChurn(controlPlane.binary, controlPlane.kubeconfig, {
+          ...load,
+          seconds: warmUpSeconds,
+          namespace: 'warm-up',
+        });
+      // Making and deleting the services is no part of a flip's work, so the same load without flips is
+      // measured first.
       const works = [await running.work()];
       await runChurn(controlPlane.binary, controlPlane.kubeconfig, { ...load, rate: 0, namespace: 'fill' });
       works.push(await running.work());
@@ -107,12 +128,19 @@ function secondsOf(option: 'seconds' | 'warm-up'): number {
 }
 
 function row(who: string, load: ChurnLoad, { result: r, cost }: Measured): string {
-  const views = [r.endpoints, r.slices].flatMap((v) => [`${v.p50_ms} / ${v.p99_ms}`, v.max_ms, v.lost, v.writes]);
+  const views = [r.endpoints, r.slices].flatMap((v) => [
+    `${v.p50_ms} / ${v.p99_ms}`,
+    v.max_ms,
+    v.lost,
+    v.writes,
+  ]);
   return `| ${load.services} × ${load.pods}, ${load.rate}/s | ${who} | ${r.flips} | ${[...views, ...cost].join(' | ')} |`;
 }
 
 const complaints: string[] = [];
-console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}; milliseconds`);
+console.log(
+  `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}; milliseconds`,
+);
 console.log(
   '| services × pods, flips | writer | flips | Endpoints p50 / p99 | max | lost | writes | slices p50 / p99 | max | lost | writes | processor ms a flip | by process | runs of 100 flips | read / write units a flip |',
 );
@@ -129,7 +157,11 @@ for (const load of loads) {
 for (const complaint of complaints) console.error(complaint);
 process.exitCode = complaints.length > 0 ? 1 : 0;
 
-function judge({ services, pods, rate }: ChurnLoad, ours: ChurnResult | undefined, kcm: ChurnResult | undefined): readonly string[] {
+function judge(
+  { services, pods, rate }: ChurnLoad,
+  ours: ChurnResult | undefined,
+  kcm: ChurnResult | undefined,
+): readonly string[] {
   const at = `${services} × ${pods} at ${rate}/s`;
   if (!ours) return [];
   return (['endpoints', 'slices'] as const).flatMap((kind) => [
@@ -139,6 +171,9 @@ function judge({ services, pods, rate }: ChurnLoad, ours: ChurnResult | undefine
       ? []
       : (['p50_ms', 'p99_ms'] as const)
           .filter((q) => ours[kind][q] >= kcm[kind][q])
-          .map((q) => `${at}: ${q} of ${kind} is ${ours[kind][q]}, and ${kcm[kind][q]} with kube-controller-manager`)),
+          .map(
+            (q) =>
+              `${at}: ${q} of ${kind} is ${ours[kind][q]}, and ${kcm[kind][q]} with kube-controller-manager`,
+          )),
   ]);
 }

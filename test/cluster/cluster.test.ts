@@ -10,7 +10,9 @@ import { applyAccess, grantRelaysRights, writerConnection } from '#test/support/
 e2eSuite({
   name: 'our controllers on a real control plane without its own',
   async connect() {
-    const controlPlane = await startControlPlane({ controllers: 'namespace-controller,garbage-collector-controller' });
+    const controlPlane = await startControlPlane({
+      controllers: 'namespace-controller,garbage-collector-controller',
+    });
     await applyAccess(controlPlane);
     await grantRelaysRights(controlPlane);
     const kubeconfig = join(dirname(controlPlane.kubeconfig), 'writer.yaml');

@@ -1,8 +1,13 @@
 import { startControlPlane } from '#test/support/control-plane.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 
-/** npm run control-plane [-- --controllers LIST] [--data DIR]: a real control plane to try things on, until Ctrl-C. */
-const { values } = programArguments({ options: { controllers: { type: 'string' }, data: { type: 'string' } } });
+/**
+ * npm run control-plane [-- --controllers LIST] [--data DIR]: a real control plane to try things on, until
+ * Ctrl-C.
+ */
+const { values } = programArguments({
+  options: { controllers: { type: 'string' }, data: { type: 'string' } },
+});
 
 const controlPlane = await startControlPlane({
   controllers: values.controllers ?? 'namespace-controller,garbage-collector-controller',

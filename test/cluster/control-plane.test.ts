@@ -17,7 +17,13 @@ beforeAll(async () => {
 afterAll(() => controlPlane?.stop());
 
 const kubectl = async (...args: readonly string[]): Promise<string> =>
-  (await promisify(execFile)(controlPlane.binary, ['kubectl', `--kubeconfig=${controlPlane.kubeconfig}`, ...args])).stdout;
+  (
+    await promisify(execFile)(controlPlane.binary, [
+      'kubectl',
+      `--kubeconfig=${controlPlane.kubeconfig}`,
+      ...args,
+    ])
+  ).stdout;
 
 it('an API server that is stopped and started again has the same address, certificate and objects', async () => {
   await kubectl('create', 'namespace', 'kept');
@@ -29,7 +35,10 @@ it('an API server that is stopped and started again has the same address, certif
 
 it('kube-controller-manager can be started later, with the controllers that are wanted', async () => {
   const api = connectApi(controlPlane.connection);
-  await api.create('Service', 'default', { metadata: { name: 'web' }, spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });
+  await api.create('Service', 'default', {
+    metadata: { name: 'web' },
+    spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+  });
   expect(controlPlane.controllerManager.pid).toBeUndefined();
   await controlPlane.controllerManager.start(['--controllers=endpoints-controller']);
   await expect.poll(() => api.get('Endpoints', 'default', 'web'), { timeout: 10_000 }).toBeDefined();
@@ -46,7 +55,10 @@ it('a paged list is consistent though its pages differ in size and one was broke
   const { signal } = new AbortController();
   const names = Array.from({ length: 8 }, (_, i) => `paged-${i}`);
   const service = (name: string) =>
-    api.create('Service', 'default', { metadata: { name, annotations: { blob: 'x'.repeat(50_000) } }, spec: { ports: [{ port: 80 }] } });
+    api.create('Service', 'default', {
+      metadata: { name, annotations: { blob: 'x'.repeat(50_000) } },
+      spec: { ports: [{ port: 80 }] },
+    });
   for (const name of names) await service(name);
   const found: string[] = [];
   const versions = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * npm run test:faults [-- --seed N] runs the whole system on a real control plane with faults, for about six minutes. No change may be lost, and in the end
- * the cluster equals the output of both controllers.
+ * npm run test:faults [-- --seed N] runs the whole system on a real control plane with faults, for about six
+ * minutes. No change may be lost, and in the end the cluster equals the output of both controllers.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,13 @@ const { values } = programArguments({
 const random = randomOf(Number(values.seed));
 /** A lease, a message's visibility and a circuit's wait may come one after the other. */
 const patienceMs = 180_000;
-const load: Omit<ChurnLoad, 'seconds'> = { services: 10, pods: 10, rate: 20, settleSeconds: patienceMs / 1000, clean: false };
+const load: Omit<ChurnLoad, 'seconds'> = {
+  services: 10,
+  pods: 10,
+  rate: 20,
+  settleSeconds: patienceMs / 1000,
+  clean: false,
+};
 
 const startedAt = Date.now();
 let passed = 0;
@@ -71,9 +77,14 @@ async function relayFailsOver(scene: Scene): Promise<void> {
   }
   pair.first.signal('SIGCONT');
   await life.stop();
-  check('thawed, the first one is one relay among others: nothing is left to do', await unsettled(scene, patienceMs));
+  check(
+    'thawed, the first one is one relay among others: nothing is left to do',
+    await unsettled(scene, patienceMs),
+  );
   await pair.stop();
-  console.log(`     kube-controller-manager with its defaults, its leader killed: endpoints follow after ${ms(await upstreamsFailOverMs())}`);
+  console.log(
+    `     kube-controller-manager with its defaults, its leader killed: endpoints follow after ${ms(await upstreamsFailOverMs())}`,
+  );
 }
 
 async function play(scene: Scene): Promise<void> {
@@ -85,10 +96,15 @@ async function play(scene: Scene): Promise<void> {
     churned(scene, Number(values.storm)),
     storm(scene, Number(values.storm), random),
   ]);
-  console.log(`     ${kills} kills, ${cuts} cuts, ${stalls} stalls, a worker frozen for ${Math.round(frozenMs / 1000)} s`);
+  console.log(
+    `     ${kills} kills, ${cuts} cuts, ${stalls} stalls, a worker frozen for ${Math.round(frozenMs / 1000)} s`,
+  );
   check('relay, ingest and sync killed, connections cut and stalled: no flip is lost', lost);
   check('a worker was frozen past its lease while it held one', frozenMs > 40_000 ? [] : ['it held none']);
-  check('after that nothing is left to do, and the cluster is as it must be', await unsettled(scene, patienceMs));
+  check(
+    'after that nothing is left to do, and the cluster is as it must be',
+    await unsettled(scene, patienceMs),
+  );
 
   await scene.controlPlane.apiServer.stop();
   await sleep(60_000);
@@ -109,7 +125,10 @@ async function play(scene: Scene): Promise<void> {
   check('the mode is switched back and forth while the cluster lives on', switches);
   console.log(`     ${life.changes} changes of pods and services beside the load`);
   await life.stop();
-  check('after that nothing is left to do, and the cluster is as it must be', await unsettled(scene, patienceMs));
+  check(
+    'after that nothing is left to do, and the cluster is as it must be',
+    await unsettled(scene, patienceMs),
+  );
 
   await twoWriters(scene);
 }
@@ -124,15 +143,27 @@ async function twoWriters(scene: Scene): Promise<void> {
   // A second writer is a manager of many services in several namespaces.
   const lives = await Promise.all([1, 2, 3].map((i) => startLife(scene.api, `two-writers-${i}`, random)));
   await runs(`endpoints-controller,endpointslice-controller,${otherControllers}`);
-  const stopped = await until(async () => (await readCluster(scene.hub.table, scene.cluster))?.writerConflict, 120_000);
-  check('kube-controller-manager beside us: we stop writing', stopped ? [] : ['no writer conflict is recorded']);
+  const stopped = await until(
+    async () => (await readCluster(scene.hub.table, scene.cluster))?.writerConflict,
+    120_000,
+  );
+  check(
+    'kube-controller-manager beside us: we stop writing',
+    stopped ? [] : ['no writer conflict is recorded'],
+  );
   const { output } = await scene.command('list');
   check('and say so', output.includes('open: two-writers') ? [] : output.split('\n'));
   const refused = await scene.command('active', scene.cluster);
-  check('`active` is refused while it writes', refused.code === 2 && /switch them off/.test(refused.output) ? [] : refused.output.split('\n'));
+  check(
+    '`active` is refused while it writes',
+    refused.code === 2 && /switch them off/.test(refused.output) ? [] : refused.output.split('\n'),
+  );
   const before = await lastWriteOfOurs(scene.api);
   await sleep(10_000);
-  check('nothing of ours is written meanwhile', (await lastWriteOfOurs(scene.api)) > before ? ['we have written'] : []);
+  check(
+    'nothing of ours is written meanwhile',
+    (await lastWriteOfOurs(scene.api)) > before ? ['we have written'] : [],
+  );
 
   await runs(otherControllers);
   const accepted = await scene.command('active', scene.cluster);
@@ -143,8 +174,13 @@ async function twoWriters(scene: Scene): Promise<void> {
 
 /** ms since the epoch by the API server's clock. */
 async function lastWriteOfOurs(api: Api): Promise<number> {
-  const objects = [...(await api.list('Endpoints', '')).items, ...(await api.list('EndpointSlice', '')).items];
-  const times = objects.flatMap((o) => o.metadata.managedFields ?? []).filter((m) => m.manager?.startsWith(fieldManager));
+  const objects = [
+    ...(await api.list('Endpoints', '')).items,
+    ...(await api.list('EndpointSlice', '')).items,
+  ];
+  const times = objects
+    .flatMap((o) => o.metadata.managedFields ?? [])
+    .filter((m) => m.manager?.startsWith(fieldManager));
   return Math.max(0, ...times.map((m) => Date.parse(m.time ?? '')));
 }
 

@@ -20,11 +20,16 @@ let controlPlane: ControlPlane;
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'writer-token-'));
-  controlPlane = await startControlPlane({ controllers: 'serviceaccount-token-controller,namespace-controller' });
+  controlPlane = await startControlPlane({
+    controllers: 'serviceaccount-token-controller,namespace-controller',
+  });
   const { binary, kubeconfig } = controlPlane;
   await program('kubectl', `exec ${binary} kubectl --kubeconfig=${kubeconfig} "$@"`);
   // The last argument is the secret's text.
-  await program('aws', `printf '%s\\n' "$1 $2 $3 $4" > ${folder}/called; for last; do :; done; printf '%s' "$last" > ${folder}/secret`);
+  await program(
+    'aws',
+    `printf '%s\\n' "$1 $2 $3 $4" > ${folder}/called; for last; do :; done; printf '%s' "$last" > ${folder}/secret`,
+  );
 });
 afterAll(async () => {
   await controlPlane?.stop();
@@ -53,20 +58,32 @@ function commandWith(page: string, beginning: string): string {
 }
 
 const shell = (command: string) =>
-  execute('bash', ['-euo', 'pipefail', '-c', command], { cwd: folder, env: { HOME: folder, PATH: `${folder}${delimiter}${process.env['PATH']}` } });
+  execute('bash', ['-euo', 'pipefail', '-c', command], {
+    cwd: folder,
+    env: { HOME: folder, PATH: `${folder}${delimiter}${process.env['PATH']}` },
+  });
 
-async function userOf(token: string | undefined): Promise<{ readonly status: number; readonly username?: string }> {
+async function userOf(
+  token: string | undefined,
+): Promise<{ readonly status: number; readonly username?: string }> {
   const transport = httpTransport({ ...controlPlane.connection, ...(token && { token }) });
   const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
-  const answer = await transport.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body });
+  const answer = await transport.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+    body,
+  });
   transport.close();
   return { status: answer.status, username: JSON.parse(answer.body.toString()).status?.userInfo?.username };
 }
 
 it('the relay’s manifest is applied by getting-started’s command, and restarted by the runbook’s', async () => {
-  await writeFile(join(folder, 'relay.yaml'), toYaml(relayManifest({ ...install, program: { image: 'any' } })));
+  await writeFile(
+    join(folder, 'relay.yaml'),
+    toYaml(relayManifest({ ...install, program: { image: 'any' } })),
+  );
   await shell(commandWith('docs/getting-started.md', 'kubectl apply --server-side'));
-  const { stdout } = await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints rollout restart'));
+  const { stdout } = await shell(
+    commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints rollout restart'),
+  );
   expect(stdout).toBe('deployment.apps/relay restarted\n');
 });
 
@@ -78,11 +95,16 @@ it('the runbook’s command deletes the imports of a cluster that has left, and 
     metadata: { name, namespace: 'default', labels },
     spec: { type: 'ClusterSetIP', ports: [{ port: 80, protocol: 'TCP' }] },
   });
-  const items = [imported('ours', { 'app.kubernetes.io/managed-by': 'fleet-endpoints' }), imported('theirs', {})];
+  const items = [
+    imported('ours', { 'app.kubernetes.io/managed-by': 'fleet-endpoints' }),
+    imported('theirs', {}),
+  ];
   await writeFile(join(folder, 'imports.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   await shell('kubectl apply -f imports.json');
   await shell(commandWith('docs/runbook.md', 'kubectl delete serviceimports'));
-  expect((await shell('kubectl get serviceimports -A -o name')).stdout).toBe('serviceimport.multicluster.x-k8s.io/theirs\n');
+  expect((await shell('kubectl get serviceimports -A -o name')).stdout).toBe(
+    'serviceimport.multicluster.x-k8s.io/theirs\n',
+  );
 });
 
 it('the runbook’s command deletes the slices that the hub made for Services that opt in, and no others', async () => {
@@ -93,29 +115,51 @@ it('the runbook’s command deletes the slices that the hub made for Services th
     addressType: 'IPv4',
     endpoints: [],
   });
-  const items = [slice('opted', 'opt-in.fleet-endpoints'), slice('built-in', 'endpointslice-controller.k8s.io')];
+  const items = [
+    slice('opted', 'opt-in.fleet-endpoints'),
+    slice('built-in', 'endpointslice-controller.k8s.io'),
+  ];
   await writeFile(join(folder, 'slices.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   await shell('kubectl apply --server-side -f slices.json');
   await shell(commandWith('docs/runbook.md', 'kubectl delete endpointslices'));
   const { stdout } = await shell(commandWith('docs/runbook.md', 'kubectl get endpointslices'));
-  const left: readonly { metadata: { name: string; managedFields?: readonly { manager: string }[] } }[] = JSON.parse(stdout).items;
+  const left: readonly { metadata: { name: string; managedFields?: readonly { manager: string }[] } }[] =
+    JSON.parse(stdout).items;
   expect(left.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(['built-in']));
   expect(left.map(({ metadata }) => metadata.name)).not.toContain('opted');
-  expect(left.find(({ metadata }) => metadata.name === 'built-in')?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kubectl']);
+  expect(
+    left
+      .find(({ metadata }) => metadata.name === 'built-in')
+      ?.metadata.managedFields?.map(({ manager }) => manager),
+  ).toEqual(['kubectl']);
 });
 
 it('the runbook’s commands show the Lease of the relays, their pods, their rights and the exports of a cluster', async () => {
-  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'relay', namespace: relayNamespace } };
-  await writeFile(join(folder, 'lease.json'), JSON.stringify({ ...lease, spec: { holderIdentity: 'relay-1' } }));
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'relay', namespace: relayNamespace },
+  };
+  await writeFile(
+    join(folder, 'lease.json'),
+    JSON.stringify({ ...lease, spec: { holderIdentity: 'relay-1' } }),
+  );
   await shell('kubectl apply -f lease.json');
-  expect((await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints get lease'))).stdout).toContain('holderIdentity: relay-1');
-  expect((await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints get pods'))).stderr).toContain('No resources found');
+  expect(
+    (await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints get lease'))).stdout,
+  ).toContain('holderIdentity: relay-1');
+  expect(
+    (await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints get pods'))).stderr,
+  ).toContain('No resources found');
   expect((await shell(commandWith('docs/runbook.md', 'kubectl auth can-i'))).stdout).toBe('yes\n');
-  expect((await shell(commandWith('docs/runbook.md', 'kubectl get serviceexports'))).stdout).toContain('items: []');
+  expect((await shell(commandWith('docs/runbook.md', 'kubectl get serviceexports'))).stdout).toContain(
+    'items: []',
+  );
 });
 
 it('the commands of the opt-in page annotate a Service and remove its selector', async () => {
-  const reader = (command: string): Promise<{ stdout: string }> => shell(command.replaceAll('NAMESPACE', 'default'));
+  const reader = (command: string): Promise<{ stdout: string }> =>
+    shell(command.replaceAll('NAMESPACE', 'default'));
   await shell('kubectl create service clusterip web --tcp=80');
   await reader(commandWith('docs/opt-in.md', 'kubectl -n NAMESPACE annotate service web'));
   await reader(commandWith('docs/opt-in.md', 'kubectl -n NAMESPACE patch service web'));
@@ -131,19 +175,29 @@ it('the commands of the clusterset page label the namespace, export a Service, a
   const page = (beginning: string): Promise<{ stdout: string; stderr: string }> =>
     shell(commandWith('docs/clusterset.md', beginning).replace(/ --context \S+/g, ''));
   await page('for c in shop-a shop-b; do\nkubectl');
-  expect((await shell('kubectl get namespace web -o json')).stdout).toContain('"fleet-endpoints/clusterset": "prod"');
-  expect((await shell('kubectl -n web get serviceexport cart -o name')).stdout).toBe('serviceexport.multicluster.x-k8s.io/cart\n');
+  expect((await shell('kubectl get namespace web -o json')).stdout).toContain(
+    '"fleet-endpoints/clusterset": "prod"',
+  );
+  expect((await shell('kubectl -n web get serviceexport cart -o name')).stdout).toBe(
+    'serviceexport.multicluster.x-k8s.io/cart\n',
+  );
   expect((await page('kubectl --context shop-b -n web get serviceexport cart')).stdout).toBe('');
   await expect(page('kubectl --context shop-a -n web get serviceimport cart')).rejects.toMatchObject({
     stderr: expect.stringContaining('"cart" not found'),
   });
-  expect((await page('kubectl --context shop-a -n web get endpointslices')).stderr).toContain('No resources found');
+  expect((await page('kubectl --context shop-a -n web get endpointslices')).stderr).toContain(
+    'No resources found',
+  );
 });
 
 it('the clusterset page’s commands let CoreDNS list and watch ServiceImports', async () => {
-  for (const beginning of ['kubectl create clusterrole coredns-multicluster', 'kubectl create clusterrolebinding coredns-multicluster'])
+  for (const beginning of [
+    'kubectl create clusterrole coredns-multicluster',
+    'kubectl create clusterrolebinding coredns-multicluster',
+  ])
     await shell(commandWith('docs/clusterset.md', beginning));
-  const asked = 'kubectl auth can-i watch serviceimports.multicluster.x-k8s.io --all-namespaces --as=system:serviceaccount:kube-system:coredns';
+  const asked =
+    'kubectl auth can-i watch serviceimports.multicluster.x-k8s.io --all-namespaces --as=system:serviceaccount:kube-system:coredns';
   expect((await shell(asked)).stdout).toBe('yes\n');
 });
 
@@ -153,13 +207,17 @@ it('an API server has the two public documents of its issuer where the page asks
       JSON.parse((await shell(commandWith('docs/getting-started.md', `kubectl get --raw ${path}`))).stdout),
     ),
   );
-  expect(configuration).toMatchObject({ issuer: expect.any(String), jwks_uri: expect.stringContaining('/openid/v1/jwks') });
+  expect(configuration).toMatchObject({
+    issuer: expect.any(String),
+    jwks_uri: expect.stringContaining('/openid/v1/jwks'),
+  });
   expect(keys.keys.length).toBeGreaterThan(0);
 });
 
 it('the page’s Secret and commands put a token into AWS’s secret by which the API server knows the writer, and that has no end', async () => {
   const page = await readFile('docs/getting-started.md', 'utf8');
-  const [, secret = '', commands = ''] = /```yaml\n([^`]*service-account-token[^`]*)```\n```bash\n([^`]*)```/.exec(page) ?? [];
+  const [, secret = '', commands = ''] =
+    /```yaml\n([^`]*service-account-token[^`]*)```\n```bash\n([^`]*)```/.exec(page) ?? [];
   await writeFile(join(folder, 'secret.yaml'), secret);
   await shell(`kubectl apply -f ${folder}/secret.yaml`);
   // The controller fills the Secret a moment later.
@@ -170,8 +228,13 @@ it('the page’s Secret and commands put a token into AWS’s secret by which th
     })
     .not.toBe('');
   const credentials = credentialsOf('factory-2', await readFile(join(folder, 'secret'), 'utf8'));
-  expect(await readFile(join(folder, 'called'), 'utf8')).toBe('secretsmanager put-secret-value --secret-id factory-2\n');
-  expect(await userOf(credentials.token)).toEqual({ status: 201, username: `system:serviceaccount:${relayNamespace}:writer` });
+  expect(await readFile(join(folder, 'called'), 'utf8')).toBe(
+    'secretsmanager put-secret-value --secret-id factory-2\n',
+  );
+  expect(await userOf(credentials.token)).toEqual({
+    status: 201,
+    username: `system:serviceaccount:${relayNamespace}:writer`,
+  });
   expect(credentialEndMs(credentials)).toBeUndefined();
 });
 

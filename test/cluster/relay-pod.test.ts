@@ -59,7 +59,9 @@ it('the API server takes the manifest as it is printed, and its pod with all tha
   const api = connectApi(controlPlane.connection);
   const all = manifests(extras);
   await applyManifests(controlPlane, all);
-  const { spec } = (await api.create('Pod', relayNamespace, podOf(all, 'whole'))) as { readonly spec?: object };
+  const { spec } = (await api.create('Pod', relayNamespace, podOf(all, 'whole'))) as {
+    readonly spec?: object;
+  };
   expect(spec).toMatchObject({
     priorityClassName: 'system-cluster-critical',
     priority: 2_000_000_000,
@@ -71,8 +73,12 @@ it('the API server takes the manifest as it is printed, and its pod with all tha
 it('a container that clusters.yaml refuses is one that the API server refuses', async () => {
   const api = connectApi(controlPlane.connection);
   const more = { ...extras, sidecars: [{ name: 'a', image: 'b' }] };
-  await expect(api.create('Pod', relayNamespace, podOf(manifests(more), 'refused'))).rejects.toThrow(/violates PodSecurity "restricted/);
+  await expect(api.create('Pod', relayNamespace, podOf(manifests(more), 'refused'))).rejects.toThrow(
+    /violates PodSecurity "restricted/,
+  );
   const volumes = { ...extras, extraVolumes: [{ name: 'certificate', hostPath: { path: '/' } }] };
-  await expect(api.create('Pod', relayNamespace, podOf(manifests(volumes), 'refused'))).rejects.toThrow(/violates PodSecurity "restricted/);
+  await expect(api.create('Pod', relayNamespace, podOf(manifests(volumes), 'refused'))).rejects.toThrow(
+    /violates PodSecurity "restricted/,
+  );
   api.close();
 });

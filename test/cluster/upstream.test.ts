@@ -5,7 +5,8 @@ import { startControlPlane } from '#test/support/control-plane.ts';
 e2eSuite({
   name: 'kube-controller-manager on a real control plane',
   async connect() {
-    const controllers = 'endpoints-controller,endpointslice-controller,namespace-controller,garbage-collector-controller';
+    const controllers =
+      'endpoints-controller,endpointslice-controller,namespace-controller,garbage-collector-controller';
     const { connection, stop } = await startControlPlane({ controllers });
     return { connection, close: stop };
   },

@@ -1,4 +1,7 @@
-/** The AuthenticationConfiguration of docs/getting-started.md, in a real kube-apiserver, with an issuer as AWS has one. */
+/**
+ * The AuthenticationConfiguration of docs/getting-started.md, in a real kube-apiserver, with an issuer as AWS
+ * has one.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +9,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writerGroup } from '#infra/relay/relay-names.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
-import { authenticationConfiguration, startTokenIssuer, type TokenIssuer } from '#test/support/token-issuer.ts';
+import {
+  authenticationConfiguration,
+  startTokenIssuer,
+  type TokenIssuer,
+} from '#test/support/token-issuer.ts';
 
 const role = (name: string): string => `arn:aws:iam::111122223333:role/FleetEndpoints-eu-central-1-${name}`;
 let issuer: TokenIssuer;
@@ -35,9 +42,14 @@ async function whoIs(claims: {
   readonly sub: string;
   readonly aud?: string;
 }): Promise<{ readonly status: number; readonly username?: string; readonly groups?: readonly string[] }> {
-  const transport = httpTransport({ ...controlPlane.connection, token: issuer.token({ aud: 'factory-1', ...claims }) });
+  const transport = httpTransport({
+    ...controlPlane.connection,
+    token: issuer.token({ aud: 'factory-1', ...claims }),
+  });
   const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
-  const answer = await transport.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body });
+  const answer = await transport.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+    body,
+  });
   transport.close();
   return { status: answer.status, ...JSON.parse(answer.body.toString()).status?.userInfo };
 }
@@ -48,7 +60,10 @@ it.each([undefined, 'apiserver.config.k8s.io/v1'])(
     await startWith(apiVersion);
     // The API server reads the issuer's keys after it is ready.
     await expect.poll(async () => (await whoIs({ sub: role('sync') })).status).toBe(201);
-    expect(await whoIs({ sub: role('sync') })).toMatchObject({ username: `aws:${role('sync')}`, groups: expect.arrayContaining([writerGroup]) });
+    expect(await whoIs({ sub: role('sync') })).toMatchObject({
+      username: `aws:${role('sync')}`,
+      groups: expect.arrayContaining([writerGroup]),
+    });
     expect(await whoIs({ sub: role('sweep') })).toMatchObject({ status: 201 });
     expect((await whoIs({ sub: role('ingest') })).status).toBe(401);
     expect((await whoIs({ sub: role('sync'), aud: 'another' })).status).toBe(401);

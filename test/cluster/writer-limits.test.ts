@@ -1,4 +1,7 @@
-/** The limits of the writer's credentials on a real API server: tries to bypass the manifest's RBAC and admission policies. */
+/**
+ * The limits of the writer's credentials on a real API server: tries to bypass the manifest's RBAC and
+ * admission policies.
+ */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -16,7 +19,10 @@ import { applyAccess, writerConnection } from '#test/support/relay-install.ts';
 
 const managedBy = 'endpointslice.kubernetes.io/managed-by';
 const serviceName = 'kubernetes.io/service-name';
-const sliceLabels = (service: string) => ({ [serviceName]: service, [managedBy]: 'endpointslice-controller.k8s.io' });
+const sliceLabels = (service: string) => ({
+  [serviceName]: service,
+  [managedBy]: 'endpointslice-controller.k8s.io',
+});
 const endpointsLabels = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' };
 const leader = { 'control-plane.alpha.kubernetes.io/leader': '{"holderIdentity":"me"}' };
 const elsewhere = '203.0.113.66';
@@ -24,9 +30,12 @@ const elsewhere = '203.0.113.66';
 // biome-ignore lint/suspicious/noExplicitAny: Kubernetes objects, right and wrong ones
 type Body = any;
 
-const slicesOf = (namespace: string, name = '') => `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices${name && `/${name}`}`;
-const endpointsOf = (namespace: string, name = '') => `/api/v1/namespaces/${namespace}/endpoints${name && `/${name}`}`;
-const eventsOf = (namespace: string, name = '') => `/api/v1/namespaces/${namespace}/events${name && `/${name}`}`;
+const slicesOf = (namespace: string, name = '') =>
+  `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices${name && `/${name}`}`;
+const endpointsOf = (namespace: string, name = '') =>
+  `/api/v1/namespaces/${namespace}/endpoints${name && `/${name}`}`;
+const eventsOf = (namespace: string, name = '') =>
+  `/api/v1/namespaces/${namespace}/events${name && `/${name}`}`;
 
 let controlPlane: ControlPlane;
 let admin: Api;
@@ -40,7 +49,13 @@ interface Answer {
   readonly status: number;
   readonly body: Body;
 }
-async function call(as: HttpTransport, method: string, path: string, body?: Body, contentType = 'application/json'): Promise<Answer> {
+async function call(
+  as: HttpTransport,
+  method: string,
+  path: string,
+  body?: Body,
+  contentType = 'application/json',
+): Promise<Answer> {
   const answer = await as.request(method, path, { ...(body && { body: JSON.stringify(body), contentType }) });
   return { status: answer.status, body: JSON.parse(answer.body.toString()) };
 }
@@ -63,20 +78,35 @@ const owner = (namespace: string, name: string, kind = 'Service') => ({
 const slice = (namespace: string, service: string, { metadata = {}, ...over }: Body = {}): Body => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
-  metadata: { generateName: `${service}-`, namespace, labels: sliceLabels(service), ownerReferences: [owner(namespace, service)], ...metadata },
+  metadata: {
+    generateName: `${service}-`,
+    namespace,
+    labels: sliceLabels(service),
+    ownerReferences: [owner(namespace, service)],
+    ...metadata,
+  },
   addressType: 'IPv4',
   endpoints: [{ addresses: [elsewhere], conditions: { ready: true }, ...podIn(namespace) }],
   ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
   ...over,
 });
-const endpoints = (namespace: string, name: string, { metadata = {}, ref = podIn(namespace), ...over }: Body = {}): Body => ({
+const endpoints = (
+  namespace: string,
+  name: string,
+  { metadata = {}, ref = podIn(namespace), ...over }: Body = {},
+): Body => ({
   apiVersion: 'v1',
   kind: 'Endpoints',
   metadata: { name, namespace, labels: endpointsLabels, ...metadata },
   subsets: [{ addresses: [{ ip: elsewhere, ...ref }], ports: [{ port: 80 }] }],
   ...over,
 });
-const event = (namespace: string, component: string, about: Body = { kind: 'Service', namespace, name: 'web' }, more: Body = {}): Body => ({
+const event = (
+  namespace: string,
+  component: string,
+  about: Body = { kind: 'Service', namespace, name: 'web' },
+  more: Body = {},
+): Body => ({
   apiVersion: 'v1',
   kind: 'Event',
   metadata: { generateName: 'an-event-', namespace },
@@ -92,9 +122,15 @@ const event = (namespace: string, component: string, about: Body = { kind: 'Serv
 const taken = (held: Body, over: Body): Body => ({
   ...held,
   ...over,
-  metadata: { ...held.metadata, ...over.metadata, labels: { ...held.metadata.labels, ...over.metadata?.labels } },
+  metadata: {
+    ...held.metadata,
+    ...over.metadata,
+    labels: { ...held.metadata.labels, ...over.metadata?.labels },
+  },
 });
-const ofPod = (namespace: string) => [{ addresses: [elsewhere], conditions: { ready: true }, ...podIn(namespace) }];
+const ofPod = (namespace: string) => [
+  { addresses: [elsewhere], conditions: { ready: true }, ...podIn(namespace) },
+];
 
 beforeAll(async () => {
   controlPlane = await startControlPlane();
@@ -114,7 +150,10 @@ beforeAll(async () => {
   ];
   for (const [namespace, name, spec] of services) {
     const labels = name === 'db' ? { 'fleet-endpoints/protected': 'true' } : {};
-    uids.set(`${namespace}/${name}`, (await admin.create('Service', namespace, { metadata: { name, labels }, spec })).metadata.uid ?? '');
+    uids.set(
+      `${namespace}/${name}`,
+      (await admin.create('Service', namespace, { metadata: { name, labels }, spec })).metadata.uid ?? '',
+    );
   }
   uids.set('default/kubernetes', (await admin.get('Service', 'default', 'kubernetes'))?.metadata.uid ?? '');
 
@@ -123,11 +162,20 @@ beforeAll(async () => {
     'POST',
     slicesOf('default'),
     slice('default', 'kubernetes', {
-      metadata: { name: 'kubernetes', generateName: undefined, labels: { [serviceName]: 'kubernetes' }, ownerReferences: undefined },
+      metadata: {
+        name: 'kubernetes',
+        generateName: undefined,
+        labels: { [serviceName]: 'kubernetes' },
+        ownerReferences: undefined,
+      },
       endpoints: [{ addresses: ['192.0.2.1'], conditions: { ready: true } }],
     }),
   );
-  await made('POST', endpointsOf('default'), endpoints('default', 'kubernetes', { metadata: { labels: {} }, ref: {} }));
+  await made(
+    'POST',
+    endpointsOf('default'),
+    endpoints('default', 'kubernetes', { metadata: { labels: {} }, ref: {} }),
+  );
   for (const [name, manager] of [
     ['by-staff', 'staff'],
     ['mirrored', 'endpointslicemirroring-controller.k8s.io'],
@@ -141,19 +189,38 @@ beforeAll(async () => {
       }),
     );
   await made('POST', endpointsOf('shop'), endpoints('shop', 'db', { metadata: { labels: {} }, ref: {} }));
-  await made('POST', endpointsOf('shop'), endpoints('shop', 'by-staff', { metadata: { labels: { 'endpoints.kubernetes.io/managed-by': 'staff' } } }));
-  await made('POST', endpointsOf('shop'), endpoints('shop', 'lock', { metadata: { labels: {}, annotations: leader }, subsets: [] }));
-  await made('POST', eventsOf('shop'), event('shop', 'kubelet', undefined, { metadata: { name: 'of-the-kubelet', namespace: 'shop' } }));
+  await made(
+    'POST',
+    endpointsOf('shop'),
+    endpoints('shop', 'by-staff', {
+      metadata: { labels: { 'endpoints.kubernetes.io/managed-by': 'staff' } },
+    }),
+  );
+  await made(
+    'POST',
+    endpointsOf('shop'),
+    endpoints('shop', 'lock', { metadata: { labels: {}, annotations: leader }, subsets: [] }),
+  );
+  await made(
+    'POST',
+    eventsOf('shop'),
+    event('shop', 'kubelet', undefined, { metadata: { name: 'of-the-kubelet', namespace: 'shop' } }),
+  );
   // Ours.
   await made('POST', slicesOf('shop'), slice('shop', 'web', { metadata: { name: 'ours' } }));
   await made('POST', endpointsOf('shop'), endpoints('shop', 'web'));
 
   // Policies are compiled some time after they were made: each must have refused something.
-  const refused = async (path: string, body: Body): Promise<void> => expect(await call(writer, 'POST', path, body)).toMatchObject({ status: 422 });
+  const refused = async (path: string, body: Body): Promise<void> =>
+    expect(await call(writer, 'POST', path, body)).toMatchObject({ status: 422 });
   const options = { timeout: 30_000, interval: 200 };
   const probes: readonly (() => Promise<void>)[] = [
     () => refused(`${slicesOf('shop')}?dryRun=All`, slice('shop', 'web', { metadata: { labels: {} } })),
-    () => refused(`${endpointsOf('shop')}?dryRun=All`, endpoints('shop', 'a-probe', { metadata: { labels: {} } })),
+    () =>
+      refused(
+        `${endpointsOf('shop')}?dryRun=All`,
+        endpoints('shop', 'a-probe', { metadata: { labels: {} } }),
+      ),
     () => refused(`${eventsOf('shop')}?dryRun=All`, event('shop', 'kubelet')),
     () => refused(`${slicesOf('shop')}?dryRun=All`, slice('shop', 'db')),
   ];
@@ -174,17 +241,41 @@ async function everything(): Promise<readonly string[]> {
   );
   return lists
     .flat()
-    .map((o: Body) => `${o.metadata.namespace}/${o.metadata.name} ${o.metadata.uid} ${o.metadata.resourceVersion}`)
+    .map(
+      (o: Body) =>
+        `${o.metadata.namespace}/${o.metadata.name} ${o.metadata.uid} ${o.metadata.resourceVersion}`,
+    )
     .sort();
 }
 
-type Attempt = readonly [what: string, method: string, path: string, body?: object | ((held: Body) => Body), contentType?: string];
+type Attempt = readonly [
+  what: string,
+  method: string,
+  path: string,
+  body?: object | ((held: Body) => Body),
+  contentType?: string,
+];
 const own = slicesOf('shop', 'ours');
 const attempts: readonly (() => Attempt)[] = [
   // Slices
-  () => ['a slice without our label', 'POST', slicesOf('shop'), slice('shop', 'web', { metadata: { labels: { [serviceName]: 'web' } } })],
-  () => ['a slice that points at no pod', 'POST', slicesOf('shop'), slice('shop', 'web', { endpoints: [{ addresses: [elsewhere] }] })],
-  () => ['a slice that points at a pod of another namespace', 'POST', slicesOf('shop'), slice('shop', 'web', { endpoints: ofPod('kube-system') })],
+  () => [
+    'a slice without our label',
+    'POST',
+    slicesOf('shop'),
+    slice('shop', 'web', { metadata: { labels: { [serviceName]: 'web' } } }),
+  ],
+  () => [
+    'a slice that points at no pod',
+    'POST',
+    slicesOf('shop'),
+    slice('shop', 'web', { endpoints: [{ addresses: [elsewhere] }] }),
+  ],
+  () => [
+    'a slice that points at a pod of another namespace',
+    'POST',
+    slicesOf('shop'),
+    slice('shop', 'web', { endpoints: ofPod('kube-system') }),
+  ],
   () => [
     'a slice of which one endpoint of two is no pod',
     'POST',
@@ -195,9 +286,17 @@ const attempts: readonly (() => Attempt)[] = [
     'a slice of names instead of addresses',
     'POST',
     slicesOf('shop'),
-    slice('shop', 'web', { addressType: 'FQDN', endpoints: [{ addresses: ['example.com'], ...podIn('shop') }] }),
+    slice('shop', 'web', {
+      addressType: 'FQDN',
+      endpoints: [{ addresses: ['example.com'], ...podIn('shop') }],
+    }),
   ],
-  () => ['a slice that no Service owns', 'POST', slicesOf('shop'), slice('shop', 'db', { metadata: { ownerReferences: undefined } })],
+  () => [
+    'a slice that no Service owns',
+    'POST',
+    slicesOf('shop'),
+    slice('shop', 'db', { metadata: { ownerReferences: undefined } }),
+  ],
   () => [
     'a slice of one Service that is labelled for another',
     'POST',
@@ -214,10 +313,24 @@ const attempts: readonly (() => Attempt)[] = [
     'a slice with a second owner, whose deletion it would hold up',
     'POST',
     slicesOf('shop'),
-    slice('shop', 'web', { metadata: { ownerReferences: [owner('shop', 'web'), { ...owner('shop', 'x', 'ConfigMap'), controller: false }] } }),
+    slice('shop', 'web', {
+      metadata: {
+        ownerReferences: [owner('shop', 'web'), { ...owner('shop', 'x', 'ConfigMap'), controller: false }],
+      },
+    }),
   ],
-  () => ['a slice of a Service that is protected, owner and all', 'POST', slicesOf('shop'), slice('shop', 'db')],
-  () => ['a second slice of default/kubernetes, by a generated name', 'POST', slicesOf('default'), slice('default', 'kubernetes')],
+  () => [
+    'a slice of a Service that is protected, owner and all',
+    'POST',
+    slicesOf('shop'),
+    slice('shop', 'db'),
+  ],
+  () => [
+    'a second slice of default/kubernetes, by a generated name',
+    'POST',
+    slicesOf('default'),
+    slice('default', 'kubernetes'),
+  ],
   () => [
     'a second slice of default/kubernetes, by a name of its own',
     'POST',
@@ -238,19 +351,31 @@ const attempts: readonly (() => Attempt)[] = [
     'a hand-made slice',
     'PUT',
     slicesOf('shop', 'by-staff'),
-    (held) => taken(held, { metadata: { labels: sliceLabels('db'), ownerReferences: [owner('shop', 'db')] }, endpoints: ofPod('shop') }),
+    (held) =>
+      taken(held, {
+        metadata: { labels: sliceLabels('db'), ownerReferences: [owner('shop', 'db')] },
+        endpoints: ofPod('shop'),
+      }),
   ],
   () => [
     'a hand-made slice, made one of another Service',
     'PUT',
     slicesOf('shop', 'by-staff'),
-    (held) => taken(held, { metadata: { labels: sliceLabels('web'), ownerReferences: [owner('shop', 'web')] }, endpoints: ofPod('shop') }),
+    (held) =>
+      taken(held, {
+        metadata: { labels: sliceLabels('web'), ownerReferences: [owner('shop', 'web')] },
+        endpoints: ofPod('shop'),
+      }),
   ],
   () => [
     'a slice that was mirrored',
     'PUT',
     slicesOf('shop', 'mirrored'),
-    (held) => taken(held, { metadata: { labels: sliceLabels('web'), ownerReferences: [owner('shop', 'web')] }, endpoints: ofPod('shop') }),
+    (held) =>
+      taken(held, {
+        metadata: { labels: sliceLabels('web'), ownerReferences: [owner('shop', 'web')] },
+        endpoints: ofPod('shop'),
+      }),
   ],
   () => ['a hand-made slice, deleted', 'DELETE', slicesOf('shop', 'by-staff')],
   () => ['a mirrored slice, deleted', 'DELETE', slicesOf('shop', 'mirrored')],
@@ -260,12 +385,33 @@ const attempts: readonly (() => Attempt)[] = [
     'a slice of ours, moved to another Service',
     'PUT',
     own,
-    (held) => taken(held, { metadata: { labels: sliceLabels('other'), ownerReferences: [owner('shop', 'other')] } }),
+    (held) =>
+      taken(held, { metadata: { labels: sliceLabels('other'), ownerReferences: [owner('shop', 'other')] } }),
   ],
-  () => ['a slice of ours, taken out of our hands', 'PUT', own, (held) => taken(held, { metadata: { labels: { [managedBy]: 'staff' } } })],
-  () => ['a slice of ours, without its owner', 'PUT', own, (held) => taken(held, { metadata: { ownerReferences: undefined } })],
-  () => ['a slice of ours, with a finalizer', 'PUT', own, (held) => taken(held, { metadata: { finalizers: ['example.com/stay'] } })],
-  () => ['a new slice, with a finalizer', 'POST', slicesOf('shop'), slice('shop', 'web', { metadata: { finalizers: ['example.com/stay'] } })],
+  () => [
+    'a slice of ours, taken out of our hands',
+    'PUT',
+    own,
+    (held) => taken(held, { metadata: { labels: { [managedBy]: 'staff' } } }),
+  ],
+  () => [
+    'a slice of ours, without its owner',
+    'PUT',
+    own,
+    (held) => taken(held, { metadata: { ownerReferences: undefined } }),
+  ],
+  () => [
+    'a slice of ours, with a finalizer',
+    'PUT',
+    own,
+    (held) => taken(held, { metadata: { finalizers: ['example.com/stay'] } }),
+  ],
+  () => [
+    'a new slice, with a finalizer',
+    'POST',
+    slicesOf('shop'),
+    slice('shop', 'web', { metadata: { finalizers: ['example.com/stay'] } }),
+  ],
   () => ['a slice of ours, by a patch', 'PATCH', own, { endpoints: [] }, 'application/merge-patch+json'],
   () => [
     'a slice, by apply',
@@ -276,23 +422,58 @@ const attempts: readonly (() => Attempt)[] = [
   ],
   () => ['a subresource of a slice of ours', 'PUT', `${own}/status`, (held) => held],
   // Endpoints
-  () => ['Endpoints without our label', 'POST', endpointsOf('shop'), endpoints('shop', 'x', { metadata: { labels: {} } })],
+  () => [
+    'Endpoints without our label',
+    'POST',
+    endpointsOf('shop'),
+    endpoints('shop', 'x', { metadata: { labels: {} } }),
+  ],
   () => ['Endpoints that point at no pod', 'POST', endpointsOf('shop'), endpoints('shop', 'x', { ref: {} })],
-  () => ['Endpoints that point at a pod of another namespace', 'POST', endpointsOf('shop'), endpoints('shop', 'x', { ref: podIn('kube-system') })],
+  () => [
+    'Endpoints that point at a pod of another namespace',
+    'POST',
+    endpointsOf('shop'),
+    endpoints('shop', 'x', { ref: podIn('kube-system') }),
+  ],
   () => [
     'Endpoints of which an address that is not ready is no pod',
     'POST',
     endpointsOf('shop'),
     endpoints('shop', 'x', { subsets: [{ notReadyAddresses: [{ ip: elsewhere }] }] }),
   ],
-  () => ["the API server's own Endpoints", 'PUT', endpointsOf('default', 'kubernetes'), (held) => taken(held, endpoints('default', 'kubernetes'))],
+  () => [
+    "the API server's own Endpoints",
+    'PUT',
+    endpointsOf('default', 'kubernetes'),
+    (held) => taken(held, endpoints('default', 'kubernetes')),
+  ],
   () => ["the API server's own Endpoints, deleted", 'DELETE', endpointsOf('default', 'kubernetes')],
-  () => ['hand-made Endpoints', 'PUT', endpointsOf('shop', 'db'), (held) => taken(held, endpoints('shop', 'db'))],
+  () => [
+    'hand-made Endpoints',
+    'PUT',
+    endpointsOf('shop', 'db'),
+    (held) => taken(held, endpoints('shop', 'db')),
+  ],
   () => ['hand-made Endpoints, deleted', 'DELETE', endpointsOf('shop', 'db')],
-  () => ['Endpoints of another controller', 'PUT', endpointsOf('shop', 'by-staff'), (held) => taken(held, endpoints('shop', 'by-staff'))],
+  () => [
+    'Endpoints of another controller',
+    'PUT',
+    endpointsOf('shop', 'by-staff'),
+    (held) => taken(held, endpoints('shop', 'by-staff')),
+  ],
   () => ['Endpoints of another controller, deleted', 'DELETE', endpointsOf('shop', 'by-staff')],
-  () => ['a leader-election record', 'PUT', endpointsOf('shop', 'lock'), (held) => taken(held, { metadata: { labels: endpointsLabels } })],
-  () => ['a new leader-election record', 'POST', endpointsOf('shop'), endpoints('shop', 'x', { metadata: { annotations: leader } })],
+  () => [
+    'a leader-election record',
+    'PUT',
+    endpointsOf('shop', 'lock'),
+    (held) => taken(held, { metadata: { labels: endpointsLabels } }),
+  ],
+  () => [
+    'a new leader-election record',
+    'POST',
+    endpointsOf('shop'),
+    endpoints('shop', 'x', { metadata: { annotations: leader } }),
+  ],
   () => [
     'Endpoints of ours, made a leader-election record',
     'PUT',
@@ -311,11 +492,22 @@ const attempts: readonly (() => Attempt)[] = [
     endpointsOf('shop', 'web'),
     (held) => taken(held, { metadata: { ownerReferences: [owner('shop', 'x', 'ConfigMap')] } }),
   ],
-  () => ['Endpoints by a patch', 'PATCH', endpointsOf('shop', 'web'), { subsets: [] }, 'application/merge-patch+json'],
+  () => [
+    'Endpoints by a patch',
+    'PATCH',
+    endpointsOf('shop', 'web'),
+    { subsets: [] },
+    'application/merge-patch+json',
+  ],
   () => ['all Endpoints of a namespace, deleted at once', 'DELETE', endpointsOf('shop')],
   // Events
   () => ['an Event of the kubelet', 'POST', eventsOf('shop'), event('shop', 'kubelet')],
-  () => ['an Event about a Node', 'POST', eventsOf('default'), event('default', 'endpoint-controller', { kind: 'Node', name: 'node' })],
+  () => [
+    'an Event about a Node',
+    'POST',
+    eventsOf('default'),
+    event('default', 'endpoint-controller', { kind: 'Node', name: 'node' }),
+  ],
   () => [
     'an Event of the kubelet, changed',
     'PATCH',
@@ -334,7 +526,12 @@ const attempts: readonly (() => Attempt)[] = [
     'an Event by the newer API',
     'POST',
     '/apis/events.k8s.io/v1/namespaces/shop/events',
-    { apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'newer', namespace: 'shop' }, reportingController: 'kubelet' },
+    {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: 'newer', namespace: 'shop' },
+      reportingController: 'kubelet',
+    },
   ],
   () => ['an Event deleted', 'DELETE', eventsOf('shop', 'of-the-kubelet')],
   // Further objects
@@ -345,14 +542,35 @@ const attempts: readonly (() => Attempt)[] = [
     { metadata: { labels: { a: 'b' } } },
     'application/merge-patch+json',
   ],
-  () => ['a pod', 'POST', '/api/v1/namespaces/shop/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }],
-  () => ['the policies', 'DELETE', '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/fleet-endpoints-writer-slices'],
-  () => ['the bindings', 'DELETE', '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/fleet-endpoints-writer-slices'],
+  () => [
+    'a pod',
+    'POST',
+    '/api/v1/namespaces/shop/pods',
+    { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  ],
+  () => [
+    'the policies',
+    'DELETE',
+    '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/fleet-endpoints-writer-slices',
+  ],
+  () => [
+    'the bindings',
+    'DELETE',
+    '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/fleet-endpoints-writer-slices',
+  ],
   () => ['Secrets', 'GET', '/api/v1/namespaces/fleet-endpoints/secrets'],
-  () => ['a token of another service account', 'POST', '/api/v1/namespaces/fleet-endpoints/serviceaccounts/relay/token', { spec: {} }],
+  () => [
+    'a token of another service account',
+    'POST',
+    '/api/v1/namespaces/fleet-endpoints/serviceaccounts/relay/token',
+    { spec: {} },
+  ],
 ];
 
-/** Refused by RBAC, by a policy, or for want of such a verb or subresource; not because the request makes no sense. */
+/**
+ * Refused by RBAC, by a policy, or for want of such a verb or subresource; not because the request makes no
+ * sense.
+ */
 const isRefusal = (path: string, { status, body }: Answer): boolean =>
   status === 403 ||
   status === 405 ||
@@ -364,7 +582,8 @@ it('the writer can change only objects of the two controllers', async () => {
   const accepted: string[] = [];
   for (const attempt of attempts) {
     const [what, method, path, body, contentType] = attempt();
-    const sent = typeof body === 'function' ? body((await call(root, 'GET', path.replace(/\/status$/, ''))).body) : body;
+    const sent =
+      typeof body === 'function' ? body((await call(root, 'GET', path.replace(/\/status$/, ''))).body) : body;
     const answer = await call(writer, method, path, sent, contentType);
     if (!isRefusal(path, answer)) accepted.push(`${what}: ${answer.status} ${answer.body.message ?? ''}`);
   }
@@ -374,18 +593,34 @@ it('the writer can change only objects of the two controllers', async () => {
 
 it('the same holds for the hub’s functions, which are known by their group', async () => {
   const asFunction = { 'impersonate-user': 'aws:sync', 'impersonate-group': writerGroup };
-  const answer = await fetchAs(asFunction, slicesOf('shop'), slice('shop', 'web', { endpoints: [{ addresses: [elsewhere] }] }));
-  expect(answer).toMatchObject({ status: 422, body: { message: expect.stringContaining('points at pods of the same namespace only') } });
-  expect(await fetchAs(asFunction, `${slicesOf('shop')}?dryRun=All`, slice('shop', 'web'))).toMatchObject({ status: 201 });
+  const answer = await fetchAs(
+    asFunction,
+    slicesOf('shop'),
+    slice('shop', 'web', { endpoints: [{ addresses: [elsewhere] }] }),
+  );
+  expect(answer).toMatchObject({
+    status: 422,
+    body: { message: expect.stringContaining('points at pods of the same namespace only') },
+  });
+  expect(await fetchAs(asFunction, `${slicesOf('shop')}?dryRun=All`, slice('shop', 'web'))).toMatchObject({
+    status: 201,
+  });
 });
 
 it('others are not held by the policies', async () => {
-  expect(await call(root, 'POST', `${slicesOf('shop')}?dryRun=All`, slice('shop', 'web', { metadata: { labels: {} }, endpoints: [] }))).toMatchObject(
-    {
-      status: 201,
-    },
-  );
-  expect(await call(root, 'POST', `${eventsOf('shop')}?dryRun=All`, event('shop', 'kubelet'))).toMatchObject({ status: 201 });
+  expect(
+    await call(
+      root,
+      'POST',
+      `${slicesOf('shop')}?dryRun=All`,
+      slice('shop', 'web', { metadata: { labels: {} }, endpoints: [] }),
+    ),
+  ).toMatchObject({
+    status: 201,
+  });
+  expect(await call(root, 'POST', `${eventsOf('shop')}?dryRun=All`, event('shop', 'kubelet'))).toMatchObject({
+    status: 201,
+  });
 });
 
 describe('the writer may do everything that the two controllers do', () => {
@@ -397,7 +632,10 @@ describe('the writer may do everything that the two controllers do', () => {
       ['kube-system', 'dns'],
     ] as const) {
       const created = [
-        await api().create('EndpointSlice', slice(namespace, service, { metadata: { name: `${service}-1`, generateName: undefined } })),
+        await api().create(
+          'EndpointSlice',
+          slice(namespace, service, { metadata: { name: `${service}-1`, generateName: undefined } }),
+        ),
         await api().create('Endpoints', endpoints(namespace, service)),
       ] as Body[];
       for (const object of created) {
@@ -414,17 +652,28 @@ describe('the writer may do everything that the two controllers do', () => {
       finalizers: ['example.com/kept'],
       ownerReferences: [owner('shop', 'other'), { ...owner('shop', 'x', 'ConfigMap'), controller: false }],
     };
-    const held = await made('POST', slicesOf('shop'), slice('shop', 'other', { metadata: { name: 'kept', ...kept } }));
+    const held = await made(
+      'POST',
+      slicesOf('shop'),
+      slice('shop', 'other', { metadata: { name: 'kept', ...kept } }),
+    );
     const emptied = (await api().replace('EndpointSlice', { ...held, endpoints: [], ports: [] })) as Body;
     expect(emptied.metadata).toMatchObject(kept);
     expect(
-      await api().replace('EndpointSlice', { ...emptied, endpoints: null, metadata: { ...emptied.metadata, finalizers: undefined } }),
+      await api().replace('EndpointSlice', {
+        ...emptied,
+        endpoints: null,
+        metadata: { ...emptied.metadata, finalizers: undefined },
+      }),
     ).toBeDefined();
   });
 
   it('records Events and counts them', async () => {
     const name = 'web.1234';
-    await api().create('Event', event('shop', 'endpoint-slice-controller', undefined, { metadata: { name, namespace: 'shop' } }));
+    await api().create(
+      'Event',
+      event('shop', 'endpoint-slice-controller', undefined, { metadata: { name, namespace: 'shop' } }),
+    );
     await api().patch('Event', 'shop', name, { count: 2, lastTimestamp: '2026-01-01T00:00:00Z' });
     expect((await call(root, 'GET', eventsOf('shop', name))).body).toMatchObject({ count: 2 });
     await api().create('Event', event('default', 'endpoint-controller', { kind: 'Endpoints', name: 'web' }));
@@ -432,12 +681,29 @@ describe('the writer may do everything that the two controllers do', () => {
 
   it('records an Event again by raising its count', async () => {
     const [log, warnings] = [
-      { info() {}, warn: (...said: unknown[]) => void warnings.push(said), error() {}, with: () => log } as Log,
+      {
+        info() {},
+        warn: (...said: unknown[]) => void warnings.push(said),
+        error() {},
+        with: () => log,
+      } as Log,
       [] as unknown[],
     ];
     const recorder = eventRecorder({ now: Date.now, log });
-    const regarding = { apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'web', uid: uids.get('shop/web') ?? '' };
-    const sketch = { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message: 'twice', regarding, component: 'endpoint-slice-controller' };
+    const regarding = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      namespace: 'shop',
+      name: 'web',
+      uid: uids.get('shop/web') ?? '',
+    };
+    const sketch = {
+      type: 'Warning',
+      reason: 'FailedToUpdateEndpointSlices',
+      message: 'twice',
+      regarding,
+      component: 'endpoint-slice-controller',
+    };
     for (const _ of [1, 2]) await recorder.record(api(), sketch as never);
     expect(warnings).toEqual([]);
     const { items } = (await call(root, 'GET', eventsOf('shop'))).body;
@@ -448,17 +714,30 @@ describe('the writer may do everything that the two controllers do', () => {
     const [namespace, service] = ['handover', 'web'];
     await admin.create('Namespace', '', { metadata: { name: namespace } });
     await admin.create('Node', '', { metadata: { name: 'node' } });
-    await admin.create('Service', namespace, { metadata: { name: service }, spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });
+    await admin.create('Service', namespace, {
+      metadata: { name: service },
+      spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+    });
     await admin.create('Pod', namespace, {
       metadata: { name: 'a', labels: { app: 'web' } },
       spec: { nodeName: 'node', containers: [{ name: 'c', image: 'i' }] },
     } as Body);
-    const status = { phase: 'Running', podIP: '10.1.0.1', podIPs: [{ ip: '10.1.0.1' }], conditions: [{ type: 'Ready', status: 'True' }] };
+    const status = {
+      phase: 'Running',
+      podIP: '10.1.0.1',
+      podIPs: [{ ip: '10.1.0.1' }],
+      conditions: [{ type: 'Ready', status: 'True' }],
+    };
     await admin.patch('Pod', namespace, 'a', { status } as Body, 'status');
-    await controlPlane.controllerManager.start(['--controllers=endpoints-controller,endpointslice-controller']);
+    await controlPlane.controllerManager.start([
+      '--controllers=endpoints-controller,endpointslice-controller',
+    ]);
     const [second] = await vi.waitFor(
       async () => {
-        const [held, { items }] = [await admin.get('Endpoints', namespace, service), await admin.list('EndpointSlice', namespace)];
+        const [held, { items }] = [
+          await admin.get('Endpoints', namespace, service),
+          await admin.list('EndpointSlice', namespace),
+        ];
         expect(held?.subsets?.[0]?.addresses).toHaveLength(1);
         expect(items[0]?.endpoints).toHaveLength(1);
         return items as readonly Body[];
@@ -467,7 +746,10 @@ describe('the writer may do everything that the two controllers do', () => {
     );
     await controlPlane.controllerManager.stop();
     expect(
-      await api().replace('EndpointSlice', taken({ kind: 'EndpointSlice', ...second }, { metadata: { labels: { team: 'maps' } } })),
+      await api().replace(
+        'EndpointSlice',
+        taken({ kind: 'EndpointSlice', ...second }, { metadata: { labels: { team: 'maps' } } }),
+      ),
     ).toBeDefined();
     const unlabelled = await call(
       root,
@@ -477,19 +759,34 @@ describe('the writer may do everything that the two controllers do', () => {
       'application/merge-patch+json',
     );
     expect(unlabelled.body.metadata.labels ?? {}).toEqual({});
-    expect(await api().replace('Endpoints', taken(unlabelled.body, { metadata: { labels: endpointsLabels } }))).toMatchObject({
+    expect(
+      await api().replace('Endpoints', taken(unlabelled.body, { metadata: { labels: endpointsLabels } })),
+    ).toMatchObject({
       metadata: { labels: endpointsLabels },
     });
   });
 
   it('deletes Endpoints of a former kube-controller-manager whose Service has gone', async () => {
-    const { metadata } = await made('POST', endpointsOf('shop'), endpoints('shop', 'gone', { metadata: { labels: {} } }));
-    expect(await api().delete('Endpoints', 'shop', 'gone', { uid: metadata.uid, resourceVersion: metadata.resourceVersion })).toBe(true);
+    const { metadata } = await made(
+      'POST',
+      endpointsOf('shop'),
+      endpoints('shop', 'gone', { metadata: { labels: {} } }),
+    );
+    expect(
+      await api().delete('Endpoints', 'shop', 'gone', {
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+      }),
+    ).toBe(true);
   });
 });
 
 /** Sends a request as a user with groups of the API server's authenticators. */
-async function fetchAs(headers: { readonly [name: string]: string }, path: string, body: Body): Promise<Answer> {
+async function fetchAs(
+  headers: { readonly [name: string]: string },
+  path: string,
+  body: Body,
+): Promise<Answer> {
   const { server, ca, token } = controlPlane.connection;
   const request = https.request(`${server}${path}`, {
     method: 'POST',

@@ -13,7 +13,13 @@ export interface Difference {
 export type Writes = { readonly [resource: string]: { readonly [verb: string]: number } };
 
 /** Returns the differences after a step. Events are compared over the whole vector. */
-export function compareStep(vector: Vector, step: number, expect: Expectation, store: Store, writes: Writes): Difference[] {
+export function compareStep(
+  vector: Vector,
+  step: number,
+  expect: Expectation,
+  store: Store,
+  writes: Writes,
+): Difference[] {
   const differences: Difference[] = [];
   const check = (what: string, expected: unknown, got: unknown): void => {
     if (canonical(expected) !== canonical(got)) differences.push({ step, what, expected, got });
@@ -32,7 +38,12 @@ export function compareStep(vector: Vector, step: number, expect: Expectation, s
         const { endpoints, hintsByZone, ...rest } = g as Expectation['endpointSlices'][number];
         // Which port comes first is the hash's (ES-27); the recording sorts them.
         const ports = [...rest.ports].map((p) => canonical(p)).sort();
-        return { ...rest, ports, endpoints: [...endpoints].map((e) => canonical(e)).sort(), ...(byCount && { hintsByZone }) };
+        return {
+          ...rest,
+          ports,
+          endpoints: [...endpoints].map((e) => canonical(e)).sort(),
+          ...(byCount && { hintsByZone }),
+        };
       })
       .map((g) => [canonical(g), g] as const)
       .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -44,14 +55,26 @@ export function compareStep(vector: Vector, step: number, expect: Expectation, s
     differences.push({ step, what: 'endpointSlices', expected: missing, got: extra });
 
   const names = new Set(store.list('EndpointSlice').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));
-  const kept = vector.given.filter((o) => o.kind === 'EndpointSlice' && names.has(`${o.metadata.namespace}/${o.metadata.name}`));
-  check('keptSlices', [...expect.keptSlices].sort(), kept.map((s) => keptName(expect, s.metadata.namespace ?? '', s.metadata.name)).sort());
+  const kept = vector.given.filter(
+    (o) => o.kind === 'EndpointSlice' && names.has(`${o.metadata.namespace}/${o.metadata.name}`),
+  );
+  check(
+    'keptSlices',
+    [...expect.keptSlices].sort(),
+    kept.map((s) => keptName(expect, s.metadata.namespace ?? '', s.metadata.name)).sort(),
+  );
 
   for (const resource of ['endpoints', 'endpointslices']) {
-    const sum = (w: { readonly [verb: string]: number } | undefined): number => Object.values(w ?? {}).reduce((a, b) => a + b, 0);
+    const sum = (w: { readonly [verb: string]: number } | undefined): number =>
+      Object.values(w ?? {}).reduce((a, b) => a + b, 0);
     const expectedWrites = expect.writes[resource];
     if (sum(writes[resource]) > sum(expectedWrites))
-      differences.push({ step, what: `writes of ${resource}`, expected: expectedWrites, got: writes[resource] });
+      differences.push({
+        step,
+        what: `writes of ${resource}`,
+        expected: expectedWrites,
+        got: writes[resource],
+      });
   }
   return differences;
 }
@@ -69,7 +92,9 @@ export function compareEvents(vector: Vector, store: Store): Difference[] {
   );
   const missing = [...expected].filter((k) => !got.has(k)).sort();
   const extra = [...got].filter((k) => !expected.has(k)).sort();
-  return missing.length + extra.length > 0 ? [{ step: vector.steps.length - 1, what: 'events', expected: missing, got: extra }] : [];
+  return missing.length + extra.length > 0
+    ? [{ step: vector.steps.length - 1, what: 'events', expected: missing, got: extra }]
+    : [];
 }
 
 /** Only the counts of hints are determined in such a vector, and its endpoints carry none. */

@@ -1,7 +1,8 @@
 /**
- * `npm run conformance -- [--opt-in] [--only ID] [--show ID] [FILE…]`: plays recorded vectors and prints what came out otherwise. With `--opt-in`
- * each Service that has a selector gives it by annotation, beside the cluster's own controllers (opt-in.ts).
- * `npm run conformance -- --record FILE [--seeds N] [--from S]`: first records vectors of random clusters there.
+ * `npm run conformance -- [--opt-in] [--only ID] [--show ID] [FILE…]`: plays recorded vectors and prints what
+ * came out otherwise. With `--opt-in` each Service that has a selector gives it by annotation, beside the
+ * cluster's own controllers (opt-in.ts). `npm run conformance -- --record FILE [--seeds N] [--from S]`: first
+ * records vectors of random clusters there.
  */
 
 import { progress } from '#infra/cli/terminal/progress.ts';
@@ -25,11 +26,15 @@ const { values, positionals } = programArguments({
     from: { type: 'string' },
   },
 });
-if (values.record !== undefined && positionals.length > 0) fail(`--record plays what it records: ${positionals.join(', ')} besides is too much`);
-if (values.record === undefined && (values.seeds ?? values.from) !== undefined) fail('--seeds and --from are of --record FILE');
+if (values.record !== undefined && positionals.length > 0)
+  fail(`--record plays what it records: ${positionals.join(', ')} besides is too much`);
+if (values.record === undefined && (values.seeds ?? values.from) !== undefined)
+  fail('--seeds and --from are of --record FILE');
 if (values.record === '') fail('--record needs a file');
 if (values.record !== undefined) {
-  await recordVectors(values.record, wholeNumber('seeds', 200), wholeNumber('from', 1)).catch((e: Error) => fail(e.message));
+  await recordVectors(values.record, wholeNumber('seeds', 200), wholeNumber('from', 1)).catch((e: Error) =>
+    fail(e.message),
+  );
 }
 const files = values.record !== undefined ? [values.record] : positionals.length > 0 ? positionals : recorded;
 
@@ -71,7 +76,9 @@ if (values.show === undefined) {
 
 function wholeNumber(option: 'seeds' | 'from', standard: number): number {
   const text = values[option] ?? String(standard);
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : fail(`--${option} is ${JSON.stringify(text)}: a whole number from 1 is needed`);
+  return /^[1-9]\d{0,8}$/.test(text)
+    ? Number(text)
+    : fail(`--${option} is ${JSON.stringify(text)}: a whole number from 1 is needed`);
 }
 
 function vectorsIn(path: string): readonly Vector[] {
@@ -90,6 +97,8 @@ function fail(reason: string): never {
 function describe({ step, what, expected, got }: Difference): string {
   return [
     `  step ${step}: ${what}`,
-    ...differingPlaces(expected, got).map(({ at, expected: e, got: g }) => `    ${at}: expected ${e}, got ${g}`),
+    ...differingPlaces(expected, got).map(
+      ({ at, expected: e, got: g }) => `    ${at}: expected ${e}, got ${g}`,
+    ),
   ].join('\n');
 }

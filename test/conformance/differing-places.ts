@@ -13,5 +13,7 @@ export function differingPlaces(expected: unknown, got: unknown, at = ''): reado
   const isMap = (v: unknown): v is { readonly [key: string]: unknown } => typeof v === 'object' && v !== null;
   if (!isMap(expected) || !isMap(got) || Array.isArray(expected) !== Array.isArray(got))
     return [{ at: at || '.', expected: e ?? 'nothing', got: g ?? 'nothing' }];
-  return [...new Set([...Object.keys(expected), ...Object.keys(got)])].flatMap((key) => differingPlaces(expected[key], got[key], `${at}.${key}`));
+  return [...new Set([...Object.keys(expected), ...Object.keys(got)])].flatMap((key) =>
+    differingPlaces(expected[key], got[key], `${at}.${key}`),
+  );
 }

@@ -34,7 +34,9 @@ const of = (...given: readonly RawObject[]): Vector => ({
 
 describe('a vector of services that opt in', () => {
   it('a service with an annotation instead of its selector gets the same endpoints', () => {
-    const { vector } = optedIn(of(service('web', { app: 'a', tier: '' }, { type: 'ClusterIP' }), service('other', undefined)));
+    const { vector } = optedIn(
+      of(service('web', { app: 'a', tier: '' }, { type: 'ClusterIP' }), service('other', undefined)),
+    );
     expect(vector?.given).toEqual([
       {
         ...service('web', undefined, { type: 'ClusterIP' }),
@@ -50,7 +52,9 @@ describe('a vector of services that opt in', () => {
   });
 
   it('a vector without a service whose selector fits into the annotation is not played', () => {
-    expect(optedIn(of(service('web', undefined), service('empty', {}))).skipped).toBe('no service has a selector');
+    expect(optedIn(of(service('web', undefined), service('empty', {}))).skipped).toBe(
+      'no service has a selector',
+    );
     const pairs = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`key-${i}`, 'a']));
     expect(optedIn(of(service('web', pairs))).skipped).toBe('a selector is more than the annotation can say');
   });

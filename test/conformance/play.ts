@@ -6,7 +6,10 @@ import type { Fault, Vector } from './vector.ts';
 
 const stepMs = 8_000;
 const faultStepMs = 40 * 60_000;
-const resourceOf: { readonly [K in ApiKind]?: Fault['resource'] } = { Endpoints: 'endpoints', EndpointSlice: 'endpointslices' };
+const resourceOf: { readonly [K in ApiKind]?: Fault['resource'] } = {
+  Endpoints: 'endpoints',
+  EndpointSlice: 'endpointslices',
+};
 
 /** The hub writes everything, or beside the controllers of the cluster what opts in. */
 export type Switches = Pick<HubWorldOptions, 'mode' | 'optIn'>;
@@ -27,7 +30,11 @@ export async function play(vector: Vector, switches: Switches = {}): Promise<Dif
       return f.verb === verb && f.resource === resource && now >= from && now < from + f.forSeconds * 1000;
     });
     if (fault) {
-      throw new ClusterApiError(`injected ${fault.reason}`, { status: fault.code, reason: fault.reason, causes: fault.cause ? [fault.cause] : [] });
+      throw new ClusterApiError(`injected ${fault.reason}`, {
+        status: fault.code,
+        reason: fault.reason,
+        causes: fault.cause ? [fault.cause] : [],
+      });
     }
     const result = await run();
     if (resource) {
@@ -47,7 +54,10 @@ export async function play(vector: Vector, switches: Switches = {}): Promise<Dif
   world = await HubWorld.start({
     given: vector.given,
     startAt,
-    settings: { maxEndpointsPerSlice: vector.config.maxEndpointsPerSlice, batchPeriodSeconds: vector.config.endpointUpdatesBatchPeriodSeconds },
+    settings: {
+      maxEndpointsPerSlice: vector.config.maxEndpointsPerSlice,
+      batchPeriodSeconds: vector.config.endpointUpdatesBatchPeriodSeconds,
+    },
     api,
     ...switches,
   });
@@ -55,7 +65,8 @@ export async function play(vector: Vector, switches: Switches = {}): Promise<Dif
   for (const [i, step] of vector.steps.entries()) {
     writes = {};
     for (const object of step.apply ?? []) world.store.apply(object);
-    for (const { kind, namespace = '', name } of step.delete ?? []) world.store.remove(kind as never, namespace, name);
+    for (const { kind, namespace = '', name } of step.delete ?? [])
+      world.store.remove(kind as never, namespace, name);
     await world.runUntil(startAt + (i + 1) * perStep);
     differences.push(...compareStep(vector, i, step.expect, world.store, writes));
   }

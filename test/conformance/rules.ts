@@ -1,6 +1,7 @@
 /**
- * Deliberate differences from upstream as named rules, whose reasons are in docs/parity.md. A rule has a statement, and a predicate on the vector's input and
- * the difference. It never uses a vector's id, because it must apply to new vectors.
+ * Deliberate differences from upstream as named rules, whose reasons are in docs/parity.md. A rule has a
+ * statement, and a predicate on the vector's input and the difference. It never uses a vector's id, because
+ * it must apply to new vectors.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import {
@@ -32,14 +33,22 @@ export const rules: readonly Rule[] = [
       'their share): the trigger time goes with the second write, or that write fails and is told',
     excuses: (vector, { what, expected, got }) => {
       if (what === 'endpointSlices')
-        return differOnlyByOurTriggerTimes(vector, expected as readonly SliceGroupView[], got as readonly SliceGroupView[]);
+        return differOnlyByOurTriggerTimes(
+          vector,
+          expected as readonly SliceGroupView[],
+          got as readonly SliceGroupView[],
+        );
       if (what === 'events')
-        return (got as readonly string[]).length === 0 && (expected as readonly string[]).every((e) => isOfWrittenAlways(vector, e));
+        return (
+          (got as readonly string[]).length === 0 &&
+          (expected as readonly string[]).every((e) => isOfWrittenAlways(vector, e))
+        );
       if (!what.startsWith('endpoints ') || !expected || !got) return false;
       const [e, g] = [expected as EndpointsView, got as EndpointsView];
       return (
         onlyTriggerTimeLeft(e, g) &&
-        (hasReservedLabel(vector, ({ namespace, name }) => namespace === e.namespace && name === e.name) || addressCount(e) >= 1000)
+        (hasReservedLabel(vector, ({ namespace, name }) => namespace === e.namespace && name === e.name) ||
+          addressCount(e) >= 1000)
       );
     },
   },
@@ -52,11 +61,13 @@ export const rules: readonly Rule[] = [
     excuses: (vector, { step, what, expected, got }) => {
       const { slices, endpoints } = touched(vector, step);
       if (what === 'writes of endpoints') return total(got) - total(expected) <= slices.size;
-      if (what === 'writes of endpointslices') return total(got) - total(expected) <= endpoints.size * slicesOfAService;
+      if (what === 'writes of endpointslices')
+        return total(got) - total(expected) <= endpoints.size * slicesOfAService;
       if (what === 'events') {
         const names = [...slices, ...endpoints].map((service) => service.slice(service.indexOf('/') + 1));
         return (
-          (expected as readonly string[]).length === 0 && (got as readonly string[]).every((event) => names.includes(event.split(' ').at(-1) ?? ''))
+          (expected as readonly string[]).length === 0 &&
+          (got as readonly string[]).every((event) => names.includes(event.split(' ').at(-1) ?? ''))
         );
       }
       // Never that ours are missing.
@@ -64,7 +75,10 @@ export const rules: readonly Rule[] = [
       if (what.startsWith('endpoints ')) return slices.has(what.slice('endpoints '.length));
       if (what !== 'endpointSlices') return false;
       const ours = servicesOf(got as readonly SliceGroupView[]);
-      return canonical(servicesOf(expected as readonly SliceGroupView[])) === canonical(ours) && ours.every((s) => endpoints.has(s));
+      return (
+        canonical(servicesOf(expected as readonly SliceGroupView[])) === canonical(ours) &&
+        ours.every((s) => endpoints.has(s))
+      );
     },
   },
   {
@@ -75,7 +89,8 @@ export const rules: readonly Rule[] = [
       'out are deleted, and made from nothing when it opts in again: the same endpoints, in slices that are packed and dated by what is there then',
     excuses: (vector, { step, what, expected, got }) => {
       const returned = cameBack(vector, step);
-      if (what === 'writes of endpointslices') return total(got) - total(expected) <= returned.size * slicesOfAService;
+      if (what === 'writes of endpointslices')
+        return total(got) - total(expected) <= returned.size * slicesOfAService;
       if (what !== 'endpointSlices') return false;
       const ours = got as readonly SliceGroupView[];
       return (
@@ -89,7 +104,9 @@ export const rules: readonly Rule[] = [
 const endpointsIn = (groups: readonly SliceGroupView[]): readonly string[] =>
   groups
     .flatMap(({ namespace, service, addressType, ports, endpoints }) =>
-      endpoints.length === 0 ? [[namespace, service, addressType]] : endpoints.map((e) => [namespace, service, addressType, ports, e]),
+      endpoints.length === 0
+        ? [[namespace, service, addressType]]
+        : endpoints.map((e) => [namespace, service, addressType, ports, e]),
     )
     .map((e) => canonical(e))
     .sort();
@@ -98,11 +115,19 @@ const endpointsIn = (groups: readonly SliceGroupView[]): readonly string[] =>
 const slicesOfAService = 12;
 const servicesOf = (groups: readonly SliceGroupView[]): readonly string[] =>
   [...new Set(groups.map(({ namespace, service }) => `${namespace}/${service}`))].sort();
-const total = (writes: unknown): number => Object.values((writes ?? {}) as { readonly [verb: string]: number }).reduce((a, b) => a + b, 0);
+const total = (writes: unknown): number =>
+  Object.values((writes ?? {}) as { readonly [verb: string]: number }).reduce((a, b) => a + b, 0);
 
-/** Are they slices of services with hints, of which ours still have the trigger time and upstream's have none? */
-function differOnlyByOurTriggerTimes(vector: Vector, expected: readonly SliceGroupView[], got: readonly SliceGroupView[]): boolean {
-  const rest = (groups: readonly SliceGroupView[]) => groups.map(({ triggerTimes: _, ...group }) => canonical(group)).sort();
+/**
+ * Are they slices of services with hints, of which ours still have the trigger time and upstream's have none?
+ */
+function differOnlyByOurTriggerTimes(
+  vector: Vector,
+  expected: readonly SliceGroupView[],
+  got: readonly SliceGroupView[],
+): boolean {
+  const rest = (groups: readonly SliceGroupView[]) =>
+    groups.map(({ triggerTimes: _, ...group }) => canonical(group)).sort();
   return (
     canonical(rest(expected)) === canonical(rest(got)) &&
     expected.every((g) => g.triggerTimes.length === 0) &&
@@ -124,27 +149,43 @@ function isOfWrittenAlways(vector: Vector, event: string): boolean {
   const isFull = (e: EndpointsView): boolean => e.name === name && addressCount(e) >= 1000;
   return (
     reason === 'FailedToUpdateEndpoint' &&
-    (hasReservedLabel(vector, (service) => service.name === name) || vector.steps.some((s) => s.expect.endpoints.some(isFull)))
+    (hasReservedLabel(vector, (service) => service.name === name) ||
+      vector.steps.some((s) => s.expect.endpoints.some(isFull)))
   );
 }
 
 /** Ours still has the trigger time of the change that both have seen, upstream's has none. */
 function onlyTriggerTimeLeft(expected: EndpointsView, got: EndpointsView): boolean {
-  const { [annotationTriggerTime]: time, ...annotations } = got.annotations as { readonly [key: string]: string };
-  return time !== undefined && !(annotationTriggerTime in expected.annotations) && canonical({ ...got, annotations }) === canonical(expected);
+  const { [annotationTriggerTime]: time, ...annotations } = got.annotations as {
+    readonly [key: string]: string;
+  };
+  return (
+    time !== undefined &&
+    !(annotationTriggerTime in expected.annotations) &&
+    canonical({ ...got, annotations }) === canonical(expected)
+  );
 }
 
 const hasReservedLabel = (vector: Vector, isMeant: (service: RawObject['metadata']) => boolean): boolean =>
-  hasService(vector, (service) => isMeant(service) && [labelHeadless, labelEndpointsManagedBy].some((key) => key in (service.labels ?? {})));
+  hasService(
+    vector,
+    (service) =>
+      isMeant(service) &&
+      [labelHeadless, labelEndpointsManagedBy].some((key) => key in (service.labels ?? {})),
+  );
 
 const hasService = (vector: Vector, isMeant: (service: RawObject['metadata']) => boolean): boolean =>
-  [...vector.given, ...vector.steps.flatMap((s) => s.apply ?? [])].some(({ kind, metadata }) => kind === 'Service' && isMeant(metadata));
+  [...vector.given, ...vector.steps.flatMap((s) => s.apply ?? [])].some(
+    ({ kind, metadata }) => kind === 'Service' && isMeant(metadata),
+  );
 
 const addressCount = ({ subsets }: EndpointsView): number =>
-  (subsets as readonly { readonly addresses?: readonly object[]; readonly notReadyAddresses?: readonly object[] }[]).reduce(
-    (n, s) => n + (s.addresses ?? []).length + (s.notReadyAddresses ?? []).length,
-    0,
-  );
+  (
+    subsets as readonly {
+      readonly addresses?: readonly object[];
+      readonly notReadyAddresses?: readonly object[];
+    }[]
+  ).reduce((n, s) => n + (s.addresses ?? []).length + (s.notReadyAddresses ?? []).length, 0);
 
 /** The differences that no rule excuses, and the names of the rules that were used. */
 export function applyRules(

@@ -13,11 +13,17 @@ export interface Touched {
 function touchedIn(vector: Vector, step: number): Touched {
   const { apply = [], delete: gone = [] } = vector.steps[step] ?? {};
   const isSlice = ({ kind }: { readonly kind: string }): boolean => kind === 'EndpointSlice';
-  const earlier = [...vector.given, ...vector.steps.slice(0, step).flatMap((s) => s.apply ?? [])].filter(isSlice);
-  const deleted = earlier.filter(({ metadata: { namespace, name } }) => gone.some((d) => isSlice(d) && d.namespace === namespace && d.name === name));
+  const earlier = [...vector.given, ...vector.steps.slice(0, step).flatMap((s) => s.apply ?? [])].filter(
+    isSlice,
+  );
+  const deleted = earlier.filter(({ metadata: { namespace, name } }) =>
+    gone.some((d) => isSlice(d) && d.namespace === namespace && d.name === name),
+  );
   return {
     slices: new Set(
-      [...apply.filter(isSlice), ...deleted].map(({ metadata }) => `${metadata.namespace}/${metadata.labels?.['kubernetes.io/service-name']}`),
+      [...apply.filter(isSlice), ...deleted].map(
+        ({ metadata }) => `${metadata.namespace}/${metadata.labels?.['kubernetes.io/service-name']}`,
+      ),
     ),
     endpoints: new Set(gone.filter((d) => d.kind === 'Endpoints').map((d) => `${d.namespace}/${d.name}`)),
   };
@@ -26,7 +32,10 @@ function touchedIn(vector: Vector, step: number): Touched {
 /** Up to that step: what differs stays until the next write. */
 export function touched(vector: Vector, step: number): Touched {
   const each = Array.from({ length: step + 1 }, (_, i) => touchedIn(vector, i));
-  return { slices: new Set(each.flatMap((t) => [...t.slices])), endpoints: new Set(each.flatMap((t) => [...t.endpoints])) };
+  return {
+    slices: new Set(each.flatMap((t) => [...t.slices])),
+    endpoints: new Set(each.flatMap((t) => [...t.endpoints])),
+  };
 }
 
 /** Does the Service give its selector by annotation (opt-in.ts)? */
@@ -35,9 +44,16 @@ export const isOptedIn = ({ metadata, spec }: RawObject): boolean =>
 
 /** Services that have opted in, out and in again up to that step. */
 export function cameBack(vector: Vector, step: number): ReadonlySet<string> {
-  const services = [...vector.given, ...vector.steps.slice(0, step + 1).flatMap((s) => s.apply ?? [])].filter((o) => o.kind === 'Service');
+  const services = [...vector.given, ...vector.steps.slice(0, step + 1).flatMap((s) => s.apply ?? [])].filter(
+    (o) => o.kind === 'Service',
+  );
   const states = Map.groupBy(services, ({ metadata }) => `${metadata.namespace}/${metadata.name}`);
   return new Set(
-    [...states].filter(([, [...of]]) => of.findIndex((o) => !isOptedIn(o)) < of.findLastIndex(isOptedIn) && !of.every(isOptedIn)).map(([key]) => key),
+    [...states]
+      .filter(
+        ([, [...of]]) =>
+          of.findIndex((o) => !isOptedIn(o)) < of.findLastIndex(isOptedIn) && !of.every(isOptedIn),
+      )
+      .map(([key]) => key),
   );
 }

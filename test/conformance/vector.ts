@@ -1,4 +1,7 @@
-/** The format of a recorded vector: what the upstream controllers of v1.37.2 made of these objects and changes. */
+/**
+ * The format of a recorded vector: what the upstream controllers of v1.37.2 made of these objects and
+ * changes.
+ */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -6,7 +9,10 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 
 export interface Vector {
   readonly id: string;
-  readonly config: { readonly maxEndpointsPerSlice: number; readonly endpointUpdatesBatchPeriodSeconds: number };
+  readonly config: {
+    readonly maxEndpointsPerSlice: number;
+    readonly endpointUpdatesBatchPeriodSeconds: number;
+  };
   readonly faults?: readonly Fault[];
   /** The endpoints carry no hints, because which one has which is not determined: only the counts hold. */
   readonly hintsByCount?: true;
@@ -71,16 +77,22 @@ export interface EventView {
 }
 
 /**
- * The recorded vectors: by families, and of random clusters, which are wider and less typical. Random ones are the seeds 5001 to 5483, 1450 and 1700 of
- * `--record`, without seeds whose outcome differed in 40 plays. Nearly four in ten differ, because upstream does not determine the slice of a pod or the
- * order of simultaneous events.
+ * The recorded vectors: by families, and of random clusters, which are wider and less typical. Random ones
+ * are the seeds 5001 to 5483, 1450 and 1700 of `--record`, without seeds whose outcome differed in 40 plays.
+ * Nearly four in ten differ, because upstream does not determine the slice of a pod or the order of
+ * simultaneous events.
  */
-export const recorded = ['upstream-v1.37.2', 'random-v1.37.2'].map((name) => `test/conformance/vectors/${name}.jsonl.gz`);
+export const recorded = ['upstream-v1.37.2', 'random-v1.37.2'].map(
+  (name) => `test/conformance/vectors/${name}.jsonl.gz`,
+);
 
 /** `dual-stack` of `dual-stack-11-003`. */
 export const familyOf = ({ id }: Pick<Vector, 'id'>): string => id.replace(/(-\d+)+$/, '');
 
-/** Vectors of a .jsonl or .jsonl.gz file, or of all such files in a folder. Throws with the file's name and the line. */
+/**
+ * Vectors of a .jsonl or .jsonl.gz file, or of all such files in a folder. Throws with the file's name and
+ * the line.
+ */
 export function readVectors(path: string): Vector[] {
   if (!statSync(path).isDirectory()) return vectorsOf(path);
   const files = readdirSync(path).filter((name) => /\.jsonl(\.gz)?$/.test(name));

@@ -17,11 +17,19 @@ export const endpointsView = (store: Store): EndpointsView[] =>
 interface Slice extends RawObject {
   readonly addressType: string;
   readonly ports?: readonly object[] | null;
-  readonly endpoints?: readonly { readonly hints?: { readonly forZones?: readonly { readonly name: string }[] } }[] | null;
+  readonly endpoints?:
+    | readonly { readonly hints?: { readonly forZones?: readonly { readonly name: string }[] } }[]
+    | null;
 }
 
-/** Which endpoint lands in which slice is not determined, so slices that are alike but for their endpoints are one group. */
-export function sliceGroups(store: { list(kind: 'EndpointSlice'): readonly object[] }, hintsByCount: boolean): SliceGroupView[] {
+/**
+ * Which endpoint lands in which slice is not determined, so slices that are alike but for their endpoints are
+ * one group.
+ */
+export function sliceGroups(
+  store: { list(kind: 'EndpointSlice'): readonly object[] },
+  hintsByCount: boolean,
+): SliceGroupView[] {
   const groups = new Map<string, { view: SliceGroupView; slices: Slice[] }>();
   for (const slice of store.list('EndpointSlice') as unknown as readonly Slice[]) {
     const { metadata, addressType, ports } = slice;
@@ -43,7 +51,8 @@ export function sliceGroups(store: { list(kind: 'EndpointSlice'): readonly objec
   return [...groups.values()].map(({ view, slices }) => {
     const endpoints = slices.flatMap((s) => s.endpoints ?? []);
     const hintsByZone: { [zone: string]: number } = {};
-    for (const e of endpoints) for (const { name } of e.hints?.forZones ?? []) hintsByZone[name] = (hintsByZone[name] ?? 0) + 1;
+    for (const e of endpoints)
+      for (const { name } of e.hints?.forZones ?? []) hintsByZone[name] = (hintsByZone[name] ?? 0) + 1;
     return {
       ...view,
       triggerTimes: [...new Set(slices.flatMap((s) => s.metadata.annotations?.[triggerTime] ?? []))].sort(),
@@ -61,7 +70,13 @@ export const eventViews = (store: Store): EventView[] =>
       reason: string;
       involvedObject: { kind: string; namespace?: string; name: string };
     })[]
-  ).map(({ type, reason, involvedObject: { kind, namespace = '', name } }) => ({ type, reason, kind, namespace, name }));
+  ).map(({ type, reason, involvedObject: { kind, namespace = '', name } }) => ({
+    type,
+    reason,
+    kind,
+    namespace,
+    name,
+  }));
 
 /** JSON with sorted keys; null, empty and absent lists, maps and node names are the same. */
 export const canonical = (value: unknown): string => JSON.stringify(normal(value)) ?? 'null';
@@ -77,4 +92,7 @@ function normal(value: unknown): unknown {
 }
 
 const isEmpty = (v: unknown): boolean =>
-  v === null || v === undefined || (Array.isArray(v) && v.length === 0) || (typeof v === 'object' && Object.keys(v as object).length === 0);
+  v === null ||
+  v === undefined ||
+  (Array.isArray(v) && v.length === 0) ||
+  (typeof v === 'object' && Object.keys(v as object).length === 0);

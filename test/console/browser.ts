@@ -5,7 +5,9 @@ const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 export async function launchBrowser(): Promise<Browser> {
   if (!existsSync(executablePath)) {
-    throw new Error(`no Chromium at ${executablePath}: apt-get install -y chromium, or name another one in CHROMIUM`);
+    throw new Error(
+      `no Chromium at ${executablePath}: apt-get install -y chromium, or name another one in CHROMIUM`,
+    );
   }
   return chromium.launch({
     executablePath,
@@ -29,7 +31,10 @@ export interface Look {
   readonly zone?: string;
 }
 
-/** Opens a page and collects its faults: messages of the console, exceptions, failed requests and requests to other origins. */
+/**
+ * Opens a page and collects its faults: messages of the console, exceptions, failed requests and requests to
+ * other origins.
+ */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -42,7 +47,8 @@ export async function openPage(
   });
   const faults: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') faults.push(`${message.type()}: ${message.text()}`);
+    if (message.type() === 'error' || message.type() === 'warning')
+      faults.push(`${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
   page.on('request', (request) => {
@@ -50,7 +56,8 @@ export async function openPage(
   });
   page.on('requestfailed', (request) => {
     // Requests of a closed view are aborted.
-    if (request.failure()?.errorText !== 'net::ERR_ABORTED') faults.push(`request failed: ${request.url()} ${request.failure()?.errorText}`);
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED')
+      faults.push(`request failed: ${request.url()} ${request.failure()?.errorText}`);
   });
   page.on('response', (response) => {
     if (!response.ok()) faults.push(`${response.status()}: ${response.url()}`);

@@ -1,4 +1,6 @@
-/** The page of the clusterset in a real browser, on the records that real runs of several clusters have left. */
+/**
+ * The page of the clusterset in a real browser, on the records that real runs of several clusters have left.
+ */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +43,10 @@ beforeAll(async () => {
   world.of('shop-c').isHeard = false;
   await world.pass(300);
   const table = () => world.table;
-  server = await startConsole(0, { ...pageRoutes(), ...apiRoutes({ metrics, table, now: () => world.nowMs, refreshSeconds: 1 }) });
+  server = await startConsole(0, {
+    ...pageRoutes(),
+    ...apiRoutes({ metrics, table, now: () => world.nowMs, refreshSeconds: 1 }),
+  });
   console.log(`pictures in ${pictures}`);
 });
 
@@ -60,12 +65,15 @@ async function show(path: string, look: Look = {}) {
 describe('the page of the clusterset', () => {
   it('lists the clusters with their word and counts, and each name with its sources, importers and remarks', async () => {
     const { page, faults } = await show('/#/clusterset');
-    const member = (id: string) => page.locator('.members tbody tr', { has: page.locator(`a:text-is("${id}")`) }).textContent();
+    const member = (id: string) =>
+      page.locator('.members tbody tr', { has: page.locator(`a:text-is("${id}")`) }).textContent();
     await expect.poll(() => page.locator('.members tbody tr').count()).toBe(6);
     expect(await member('shop-b')).toMatch(/default\s*fresh\s*namespaces shop\s*active/);
     expect(await member('shop-c')).toMatch(/silent/);
     // The names of clusters do not break at their hyphens.
-    const heights = await page.locator('.members tbody th a').evaluateAll((links) => links.map((link) => link.getClientRects().length));
+    const heights = await page
+      .locator('.members tbody th a')
+      .evaluateAll((links) => links.map((link) => link.getClientRects().length));
     expect([...new Set(heights)]).toEqual([1]);
     const row = page.locator('.set-services tbody tr').first();
     expect(await row.locator('.state').allTextContents()).toEqual([
@@ -77,7 +85,9 @@ describe('the page of the clusterset', () => {
       'shop-e refused',
       'shop-f preview',
     ]);
-    expect(await row.locator('li').allTextContents()).toContainEqual(expect.stringMatching(/^shop-c is silent: its relay sent its last heartbeat/));
+    expect(await row.locator('li').allTextContents()).toContainEqual(
+      expect.stringMatching(/^shop-c is silent: its relay sent its last heartbeat/),
+    );
     await page.locator('#set-search').fill('nothing like it');
     await expect.poll(() => page.locator('.set-services tbody tr').count()).toBe(0);
     await page.locator('#set-search').fill('web twin');
@@ -94,7 +104,9 @@ describe('the page of the clusterset', () => {
     expect(await page.locator('article h2').textContent()).toBe('shop/web');
     await expect
       .poll(() => page.locator('.of-set').textContent())
-      .toMatch(/shop-c\s*silent\s*2 addresses, 2 ready, ports http 80\/TCP\s*its relay sent its last heartbeat/);
+      .toMatch(
+        /shop-c\s*silent\s*2 addresses, 2 ready, ports http 80\/TCP\s*its relay sent its last heartbeat/,
+      );
     expect(await page.locator('.of-set').textContent()).toMatch(
       /not listed\s*twin\s*collision: pod web-1 of shop-b has the address on the same port/,
     );
@@ -141,7 +153,9 @@ describe('the page of the clusterset', () => {
         await page.waitForSelector(name === 'import' ? '.of-set' : '.set-services tbody tr');
         await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
         const outside = await page.evaluate(
-          (w) => [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > w + 1).length,
+          (w) =>
+            [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > w + 1)
+              .length,
           width,
         );
         expect(outside).toBe(0);

@@ -19,7 +19,12 @@ let url: string;
 let pictures: string;
 
 const widgetsOf = (dashboard: Dashboard) => dashboard.rows.flatMap((row) => row.widgets);
-const views = { fleet: '/#/fleet', cluster: '/#/cluster/demo-1', service: '/#/services/demo-1/shop/web', clusterset: '/#/clusterset' };
+const views = {
+  fleet: '/#/fleet',
+  cluster: '/#/cluster/demo-1',
+  service: '/#/services/demo-1/shop/web',
+  clusterset: '/#/clusterset',
+};
 /** The flapping service of the demonstration. */
 const flapping = '/#/services/demo-1/shop/ads';
 
@@ -31,11 +36,17 @@ async function isFilled(dashboard: Dashboard, cluster?: string): Promise<readonl
   const query = new URLSearchParams({ dashboard: dashboard.id, ...(cluster && { cluster }) });
   const { widgets } = (await (await fetch(`${url}/api/series?${query}`)).json()) as SeriesAnswer;
   return widgetsOf(dashboard).flatMap((w, i) =>
-    w.series.flatMap((s, j) => (widgets[i]?.[j]?.newest == null && w.title !== withoutValues ? `${w.title}: ${s.label}` : [])),
+    w.series.flatMap((s, j) =>
+      widgets[i]?.[j]?.newest == null && w.title !== withoutValues ? `${w.title}: ${s.label}` : [],
+    ),
   );
 }
 
-async function eventually<T>(look: () => Promise<T>, isGood: (value: T) => boolean, seconds = 60): Promise<T> {
+async function eventually<T>(
+  look: () => Promise<T>,
+  isGood: (value: T) => boolean,
+  seconds = 60,
+): Promise<T> {
   for (const end = Date.now() + seconds * 1000; ; await new Promise((r) => setTimeout(r, 250))) {
     const value = await look();
     if (isGood(value) || Date.now() > end) return value;
@@ -51,14 +62,20 @@ async function show(view: keyof typeof views, look: Look = {}) {
 
 /** Other local runs may exist, so HUB names ours by its process id. */
 async function command(name: string, ...args: readonly string[]) {
-  const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
-  const [, hub = ''] = /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${processes[0]?.pid}/status`, 'utf8')) ?? [];
+  const { processes } = (await (await fetch(`${url}/healthz`)).json()) as {
+    readonly processes: readonly { readonly pid: number }[];
+  };
+  const [, hub = ''] =
+    /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${processes[0]?.pid}/status`, 'utf8')) ?? [];
   const env = { ...process.env, HUB: hub, NODE_NO_WARNINGS: '1' };
   const all = ['infra/command/fleet-endpoints.main.ts', name, ...args];
-  return promisify(execFile)(process.execPath, all, { env }).catch((e: { code: number; stdout: string; stderr: string }) => e);
+  return promisify(execFile)(process.execPath, all, { env }).catch(
+    (e: { code: number; stdout: string; stderr: string }) => e,
+  );
 }
 
-const picture = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+const picture = (page: Page, name: string) =>
+  page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
 
 beforeAll(async () => {
   browser = await launchBrowser();
@@ -78,44 +95,60 @@ describe('the dashboards', () => {
   it.each([
     ['fleet', fleetDashboard, undefined],
     ['cluster', clusterDashboard, 'demo-1'],
-  ] as const)('the dashboard of the %s has data in every series after the demonstration workload', async (_, dashboard, cluster) => {
-    expect(
-      await eventually(
-        () => isFilled(dashboard, cluster),
-        (missing) => missing.length === 0,
-      ),
-    ).toEqual([]);
-  });
+  ] as const)(
+    'the dashboard of the %s has data in every series after the demonstration workload',
+    async (_, dashboard, cluster) => {
+      expect(
+        await eventually(
+          () => isFilled(dashboard, cluster),
+          (missing) => missing.length === 0,
+        ),
+      ).toEqual([]);
+    },
+  );
 
   it.each([
     ['fleet', fleetDashboard],
     ['cluster', clusterDashboard],
-  ] as const)('show on the page of the %s every widget with title, unit, legend, limit and values', async (view, dashboard) => {
-    const { page, faults } = await show(view);
-    await page.waitForFunction((n) => document.querySelectorAll('.widget').length === n, widgetsOf(dashboard).length);
-    const drawn = await page.locator('.widget').evaluateAll((widgets) =>
-      widgets.map((w) => ({
-        title: w.querySelector('h3')?.firstChild?.textContent?.trim(),
-        unit: w.querySelector('.unit')?.textContent,
-        labels: [...w.querySelectorAll('.legend tbody th, .number dt')].map((e) => e.textContent),
-        values: [...w.querySelectorAll('.legend tbody th + td, .number .value')].map((e) => e.textContent),
-        alternative: w.querySelector('.chart')?.getAttribute('aria-label'),
-        canvas: w.querySelector('canvas')?.width,
-      })),
-    );
-    for (const [i, widget] of widgetsOf(dashboard).entries()) {
-      const is = drawn[i];
-      expect(is?.title).toBe(widget.title);
-      expect(is?.labels).toEqual([...widget.series.map((s) => s.label), ...(widget.limit ? [widget.limit.label] : [])]);
-      if (widget.title !== withoutValues) expect(is?.values, widget.title).not.toContain('–');
-      if (widget.kind === 'numbers') continue;
-      expect(is?.unit).toMatch(widget.unit === 'Milliseconds' ? /^ms$/ : widget.unit === 'Seconds' ? /^s$/ : /^(per \d+ s|count)$/);
-      expect(is?.alternative).toContain(`Chart of ${widget.title}, newest values: ${widget.series[0]?.label} `);
-      expect(is?.canvas).toBeGreaterThan(100);
-    }
-    expect(faults).toEqual([]);
-    await page.close();
-  });
+  ] as const)(
+    'show on the page of the %s every widget with title, unit, legend, limit and values',
+    async (view, dashboard) => {
+      const { page, faults } = await show(view);
+      await page.waitForFunction(
+        (n) => document.querySelectorAll('.widget').length === n,
+        widgetsOf(dashboard).length,
+      );
+      const drawn = await page.locator('.widget').evaluateAll((widgets) =>
+        widgets.map((w) => ({
+          title: w.querySelector('h3')?.firstChild?.textContent?.trim(),
+          unit: w.querySelector('.unit')?.textContent,
+          labels: [...w.querySelectorAll('.legend tbody th, .number dt')].map((e) => e.textContent),
+          values: [...w.querySelectorAll('.legend tbody th + td, .number .value')].map((e) => e.textContent),
+          alternative: w.querySelector('.chart')?.getAttribute('aria-label'),
+          canvas: w.querySelector('canvas')?.width,
+        })),
+      );
+      for (const [i, widget] of widgetsOf(dashboard).entries()) {
+        const is = drawn[i];
+        expect(is?.title).toBe(widget.title);
+        expect(is?.labels).toEqual([
+          ...widget.series.map((s) => s.label),
+          ...(widget.limit ? [widget.limit.label] : []),
+        ]);
+        if (widget.title !== withoutValues) expect(is?.values, widget.title).not.toContain('–');
+        if (widget.kind === 'numbers') continue;
+        expect(is?.unit).toMatch(
+          widget.unit === 'Milliseconds' ? /^ms$/ : widget.unit === 'Seconds' ? /^s$/ : /^(per \d+ s|count)$/,
+        );
+        expect(is?.alternative).toContain(
+          `Chart of ${widget.title}, newest values: ${widget.series[0]?.label} `,
+        );
+        expect(is?.canvas).toBeGreaterThan(100);
+      }
+      expect(faults).toEqual([]);
+      await page.close();
+    },
+  );
 
   it('the dashboards are live without a reload of the page', async () => {
     const { page, faults } = await show('fleet');
@@ -163,7 +196,8 @@ describe('the time of the charts', () => {
     await page.locator('.fold:visible').first().click();
     await page.locator('.chart:visible').first().focus();
     await page.keyboard.press('ArrowLeft');
-    const legend = () => page.evaluate(() => document.activeElement?.closest('.widget')?.querySelector('thead')?.textContent);
+    const legend = () =>
+      page.evaluate(() => document.activeElement?.closest('.widget')?.querySelector('thead')?.textContent);
     await expect.poll(legend).toContain(`${until.slice(11)}:00`);
     expect(faults).toEqual([]);
     await page.close();
@@ -177,8 +211,12 @@ describe('the time of the charts', () => {
     await page.getByRole('button', { name: 'Time zone: UTC' }).click();
     await expect.poll(() => page.locator('#until').inputValue()).toBe(inTokyo);
     expect(page.url()).toContain(`until=${until}Z`);
-    const answered = page.waitForResponse((response) => response.url().includes(`until=${Date.parse(`${until}Z`) - 60_000}`));
-    await page.locator('#until').fill(new Date(Date.parse(`${inTokyo}Z`) - 60_000).toISOString().slice(0, 16));
+    const answered = page.waitForResponse((response) =>
+      response.url().includes(`until=${Date.parse(`${until}Z`) - 60_000}`),
+    );
+    await page
+      .locator('#until')
+      .fill(new Date(Date.parse(`${inTokyo}Z`) - 60_000).toISOString().slice(0, 16));
     await answered;
     await page.goto(`${url}/#/services/demo-1/shop/web`);
     const tokyo = new Date(Date.now() + 9 * 3_600_000).toISOString().slice(0, 11);
@@ -188,7 +226,9 @@ describe('the time of the charts', () => {
     expect(text).not.toMatch(/\d\d:\d\d:\d\dZ/);
     await page.locator('.runs button').first().click();
     await expect.poll(() => page.url()).toMatch(/\/web\/\d{4}-[-\dT.:%A]+Z$/);
-    await expect.poll(() => page.locator('.then').textContent()).toMatch(/Since \(local\).*--at \d{4}-\d\d-\d\dT[\d:.]+Z/);
+    await expect
+      .poll(() => page.locator('.then').textContent())
+      .toMatch(/Since \(local\).*--at \d{4}-\d\d-\d\dT[\d:.]+Z/);
     // The choice stays for the next visit.
     await page.reload();
     await page.getByRole('button', { name: 'Time zone: local' }).click();
@@ -234,7 +274,9 @@ describe('the search of all clusters', () => {
     await page.keyboard.press('/');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('find');
     await page.keyboard.type('shop/web');
-    await expect.poll(() => page.locator('.results a').allTextContents()).toEqual(['demo-1  shop/web', 'demo-2  shop/web']);
+    await expect
+      .poll(() => page.locator('.results a').allTextContents())
+      .toEqual(['demo-1  shop/web', 'demo-2  shop/web']);
     await picture(page, 'search');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
@@ -248,7 +290,9 @@ describe('the search of all clusters', () => {
   it('Enter in the field opens the first name, Escape closes the list, and an unknown name is reported', async () => {
     const { page } = await show('fleet', { width: 390, scheme: 'dark' });
     await page.locator('#find').fill('no such name');
-    await expect.poll(() => page.locator('.results .note').textContent()).toBe('No cluster or service has such a name.');
+    await expect
+      .poll(() => page.locator('.results .note').textContent())
+      .toBe('No cluster or service has such a name.');
     await page.keyboard.press('Escape');
     expect(await page.locator('.results').isVisible()).toBe(false);
     await page.locator('#find').fill('demo');
@@ -265,21 +309,37 @@ describe('the service view', () => {
     const { page, faults } = await openPage(browser, url);
     await page.goto(`${url}/#/services/demo-1`);
     await page.locator('#search').fill('led');
-    await expect.poll(() => page.locator('.picker li').allInnerTexts()).toEqual([expect.stringMatching(/^ledger[\s\S]*fleet-endpoints$/)]);
-    expect(await page.locator('.picker li .writer').getAttribute('title')).toMatch(/^the Service has a selector, and the cluster is active/);
+    await expect
+      .poll(() => page.locator('.picker li').allInnerTexts())
+      .toEqual([expect.stringMatching(/^ledger[\s\S]*fleet-endpoints$/)]);
+    expect(await page.locator('.picker li .writer').getAttribute('title')).toMatch(
+      /^the Service has a selector, and the cluster is active/,
+    );
     await page.getByRole('link', { name: /^ledger/ }).click();
     await page.waitForSelector('article h2');
     expect(await page.locator('article h2').textContent()).toBe('payments/ledger');
     const row = page.locator('.addresses tbody tr', { hasText: 'ledger-0' });
     await expect
       .poll(() => row.textContent())
-      .toMatch(/^ledger-010\.244\.\d+\.\d+node-\dzone-\wreadyreadyEndpointsIPv4 slice ledger-\w+its Ready condition is True since/);
+      .toMatch(
+        /^ledger-010\.244\.\d+\.\d+node-\dzone-\wreadyreadyEndpointsIPv4 slice ledger-\w+its Ready condition is True since/,
+      );
     // A rolling update of it may be under way.
-    await expect.poll(() => page.locator('.map figcaption').allTextContents()).toEqual([expect.stringMatching(/^IPv4 slice ledger-\w+ 3\/3 ready$/)]);
+    await expect
+      .poll(() => page.locator('.map figcaption').allTextContents())
+      .toEqual([expect.stringMatching(/^IPv4 slice ledger-\w+ 3\/3 ready$/)]);
     const places = ['zone-a 1/1 ready', 'zone-b 1/1 ready', 'zone-c 1/1 ready'];
     await expect.poll(() => page.locator('.map .place').allTextContents()).toEqual(places);
     const facts = await page.locator('.facts').textContent();
-    for (const label of ['Writer', 'Selector', 'Generation', 'Trigger time, Endpoints', 'Circuit', 'First lists']) expect(facts).toContain(label);
+    for (const label of [
+      'Writer',
+      'Selector',
+      'Generation',
+      'Trigger time, Endpoints',
+      'Circuit',
+      'First lists',
+    ])
+      expect(facts).toContain(label);
     expect(await page.title()).toBe('payments/ledger · Services · Fleet endpoints');
     await page.goBack();
     await expect.poll(() => page.locator('.detail').textContent()).toContain('Choose a service');
@@ -293,7 +353,9 @@ describe('the page of the clusterset', () => {
     const { page, faults } = await show('clusterset');
     const row = page.locator('.set-services tbody tr', { hasText: 'shop/catalog' });
     const states = ['demo-1 fresh', 'demo-2 fresh', 'demo-1 imported', 'demo-2 imported'];
-    await expect.poll(async () => (await row.locator('.state').allTextContents()).sort()).toEqual(states.sort());
+    await expect
+      .poll(async () => (await row.locator('.state').allTextContents()).sort())
+      .toEqual(states.sort());
     expect(await row.locator('li').allTextContents()).toEqual([]);
     expect(faults).toEqual([]);
     await page.close();
@@ -302,7 +364,8 @@ describe('the page of the clusterset', () => {
 
 describe('the time line of a service', () => {
   const headlines = (page: Page) => page.locator('.runs > li').allTextContents();
-  const count = async (page: Page) => Number.parseInt((await page.locator('.history .heading .note').textContent()) ?? '', 10);
+  const count = async (page: Page) =>
+    Number.parseInt((await page.locator('.history .heading .note').textContent()) ?? '', 10);
 
   it('lists the newest runs with a mark for each, and keeps the chosen run while others come', async () => {
     const { page, faults } = await openPage(browser, url);
@@ -343,10 +406,14 @@ describe('the time line of a service', () => {
     const link = page.url();
     await page.goto('about:blank');
     await page.goto(link);
-    await expect.poll(() => page.locator('.then .summary').textContent()).toMatch(/^\d+ of \d+ listed pods (was|were) ready to be reached/);
+    await expect
+      .poll(() => page.locator('.then .summary').textContent())
+      .toMatch(/^\d+ of \d+ listed pods (was|were) ready to be reached/);
     const rows = page.locator('.then tbody tr');
     // A pod that is being deleted, which the chosen run may have met, is in the slices alone.
-    await expect.poll(() => rows.first().textContent()).toMatch(/^(Endpoints and )?IPv4 slices10\.244\.\d+\.\d+ads-.*ready.*\d{4}-\d\d-\d\d /);
+    await expect
+      .poll(() => rows.first().textContent())
+      .toMatch(/^(Endpoints and )?IPv4 slices10\.244\.\d+\.\d+ads-.*ready.*\d{4}-\d\d-\d\d /);
     expect(faults).toEqual([]);
     await page.close();
   });
@@ -358,7 +425,9 @@ describe('the time line of a service', () => {
     await page.locator('#run-search').fill('203.0.113.9');
     await expect.poll(() => page.locator('.history .empty').textContent()).toBe('The search finds no run.');
     await page.locator('#run-search').fill('added');
-    await expect.poll(async () => (await headlines(page)).every((text) => text.includes('added to'))).toBe(true);
+    await expect
+      .poll(async () => (await headlines(page)).every((text) => text.includes('added to')))
+      .toBe(true);
     await page.close();
   });
 });
@@ -370,12 +439,19 @@ describe('a Service without a writer', () => {
     await command('cluster', 'opt-in', 'demo-1', 'off');
     try {
       await cause.waitFor();
-      expect(await page.locator('.verdict li').allTextContents()).toContain('demo-1: 2 services without a writer');
+      expect(await page.locator('.verdict li').allTextContents()).toContain(
+        'demo-1: 2 services without a writer',
+      );
       await page.goto(`${url}/#/cluster/demo-1`);
       await cause.click();
-      await expect.poll(() => page.locator('.picker li').allInnerTexts()).toEqual([expect.stringMatching(/^fraud/), expect.stringMatching(/^cart/)]);
+      await expect
+        .poll(() => page.locator('.picker li').allInnerTexts())
+        .toEqual([expect.stringMatching(/^fraud/), expect.stringMatching(/^cart/)]);
       expect(await page.locator('#filter').inputValue()).toBe('no writer');
-      expect(await page.locator('.picker li .writer.bad').allTextContents()).toEqual(['no writer: opt-in is off', 'no writer: opt-in is off']);
+      expect(await page.locator('.picker li .writer.bad').allTextContents()).toEqual([
+        'no writer: opt-in is off',
+        'no writer: opt-in is off',
+      ]);
     } finally {
       await command('cluster', 'opt-in', 'demo-1', 'active', '--override');
     }
@@ -390,11 +466,15 @@ describe('the commands of a page', () => {
   it('a button copies the command, by the keyboard too, and reports it', async () => {
     const { page, faults } = await show('service');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    const button = page.getByRole('button', { name: 'Copy the command npx fleet-endpoints history demo-1 shop/web' });
+    const button = page.getByRole('button', {
+      name: 'Copy the command npx fleet-endpoints history demo-1 shop/web',
+    });
     await button.focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => button.textContent()).toBe('Copied');
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('npx fleet-endpoints history demo-1 shop/web');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      'npx fleet-endpoints history demo-1 shop/web',
+    );
     await expect.poll(() => button.textContent()).toBe('Copy');
     expect(faults).toEqual([]);
     await page.close();
@@ -421,12 +501,18 @@ describe('the table of the fleet', () => {
   it('the table of 1,000 clusters shows fifty rows and the number of the others', async () => {
     const { page } = await openPage(browser, url);
     const [row] = (await (await fetch(`${url}/api/fleet`)).json()) as readonly object[];
-    const rows = Array.from({ length: 1_000 }, (_, i) => ({ ...row, cluster: `c-${i}`, ...(i === 777 && { heartbeatAge: 600 }) }));
+    const rows = Array.from({ length: 1_000 }, (_, i) => ({
+      ...row,
+      cluster: `c-${i}`,
+      ...(i === 777 && { heartbeatAge: 600 }),
+    }));
     await page.route('**/api/fleet*', (route) => route.fulfill({ json: rows }));
     await page.goto(`${url}/#/fleet`);
     await expect.poll(() => page.locator('.fleet tbody tr').count()).toBe(50);
     expect(await page.locator('.row .empty').first().textContent()).toBe('950 more: the search finds them.');
-    await expect.poll(() => page.locator('.verdict p').textContent()).toBe('1 of 1000 clusters needs attention');
+    await expect
+      .poll(() => page.locator('.verdict p').textContent())
+      .toBe('1 of 1000 clusters needs attention');
     await page.locator('#fleet-filter').selectOption('need attention');
     await expect.poll(() => page.locator('.fleet tbody th').allTextContents()).toEqual(['c-777']);
     await picture(page, 'fleet-of-1000');
@@ -437,7 +523,12 @@ describe('the table of the fleet', () => {
     const { page, faults } = await openPage(browser, url);
     const [row] = (await (await fetch(`${url}/api/fleet`)).json()) as readonly object[];
     const labelled = [{ env: 'prod' }, { env: 'dev', team: 'shop' }, {}, { env: 'prod' }];
-    const rows = labelled.map((labels, i) => ({ ...row, cluster: `c-${i}`, labels, heartbeatAge: i === 3 ? 600 : 1 }));
+    const rows = labelled.map((labels, i) => ({
+      ...row,
+      cluster: `c-${i}`,
+      labels,
+      heartbeatAge: i === 3 ? 600 : 1,
+    }));
     await page.route('**/api/fleet*', (route) => route.fulfill({ json: rows }));
     await page.goto(`${url}/#/fleet`);
     await page.getByLabel('Group by').selectOption('env');
@@ -452,15 +543,18 @@ describe('the table of the fleet', () => {
 });
 
 /** `DOCS=1 npm run test:console -- -t README` creates the picture again. */
-it.runIf(process.env['DOCS'] === '1')('the picture in README.md shows a service whose pods are explained', async () => {
-  const { page, faults } = await openPage(browser, url);
-  await page.setViewportSize({ width: 1280, height: 720 });
-  await page.goto(url + views.service);
-  await page.waitForSelector('.addresses tbody tr');
-  await page.screenshot({ path: 'docs/console.png' });
-  expect(faults).toEqual([]);
-  await page.close();
-});
+it.runIf(process.env['DOCS'] === '1')(
+  'the picture in README.md shows a service whose pods are explained',
+  async () => {
+    const { page, faults } = await openPage(browser, url);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.goto(url + views.service);
+    await page.waitForSelector('.addresses tbody tr');
+    await page.screenshot({ path: 'docs/console.png' });
+    expect(faults).toEqual([]);
+    await page.close();
+  },
+);
 
 describe('fleet-endpoints explain', () => {
   const explain = (...args: readonly string[]) => command('explain', ...args);
@@ -474,15 +568,21 @@ describe('fleet-endpoints explain', () => {
 
   it('history prints the runs of a service, and explain --at its past addresses', async () => {
     const history = await command('history', 'demo-1', 'shop/web', '--since', '1h');
-    expect(history.stdout).toMatch(/^\d{4}-\S+Z wrote .*, accepted \d+ ms after (the relay saw the change|it was due)/m);
+    expect(history.stdout).toMatch(
+      /^\d{4}-\S+Z wrote .*, accepted \d+ ms after (the relay saw the change|it was due)/m,
+    );
     expect(history.stdout).toMatch(/^ {2}pod web-\S+: 10\.244\.\S+ (added to|removed from|changed in) /m);
-    const { runs } = JSON.parse((await command('history', 'demo-1', 'shop/web', '-o', 'json')).stdout) as { runs: { time: string }[] };
+    const { runs } = JSON.parse((await command('history', 'demo-1', 'shop/web', '-o', 'json')).stdout) as {
+      runs: { time: string }[];
+    };
     const justAfter = new Date(Date.parse(runs.at(-1)?.time ?? '') + 1).toISOString();
     const then = await command('explain', 'demo-1', 'shop/web', '--at', justAfter);
     expect(then.stdout).toMatch(
       /^demo-1 shop\/web at \S+Z: \d+ of \d+ listed pods (was|were) ready to be reached; the last run on record before that wrote \d+ ms earlier/,
     );
-    expect((await command('explain', 'demo-1', 'shop/web', '--at', '9d')).stderr).toMatch(/^error: \S+Z is too long ago: history is kept for 7 days/);
+    expect((await command('explain', 'demo-1', 'shop/web', '--at', '9d')).stderr).toMatch(
+      /^error: \S+Z is too long ago: history is kept for 7 days/,
+    );
   });
 
   it('the shells are offered the names of clusters, namespaces and services', async () => {
@@ -501,7 +601,9 @@ describe('fleet-endpoints explain', () => {
     const failed = await explain('demo-1', 'shop/nothing');
     expect(failed).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/no service nothing in namespace shop of demo-1: there are ads, cart, catalog, (derived-\w+, )?search, web\n$/),
+      stderr: expect.stringMatching(
+        /no service nothing in namespace shop of demo-1: there are ads, cart, catalog, (derived-\w+, )?search, web\n$/,
+      ),
     });
     expect(await explain('demo-9', 'shop/web')).toMatchObject({
       code: 2,
@@ -515,14 +617,17 @@ describe('a link to an unknown name', () => {
     ['/#/cluster/nope', 'The hub has no cluster nope. Its clusters are:', ['demo-1', 'demo-2']],
     ['/#/services/nope', 'The hub has no cluster nope. Its clusters are:', ['demo-1', 'demo-2']],
     ['/#/services/nope/shop/web', 'The hub has no cluster nope. Its clusters are:', ['demo-1', 'demo-2']],
-  ])('the page %s reports that the cluster does not exist, and shows no other cluster', async (path, text, clusters) => {
-    const { page } = await openPage(browser, url);
-    await page.goto(url + path);
-    await expect.poll(() => page.locator('#content [role="status"]').textContent()).toBe(text);
-    expect(await page.locator('#content a').allTextContents()).toEqual(clusters);
-    expect(await page.locator('#content select').count()).toBe(0);
-    await page.close();
-  });
+  ])(
+    'the page %s reports that the cluster does not exist, and shows no other cluster',
+    async (path, text, clusters) => {
+      const { page } = await openPage(browser, url);
+      await page.goto(url + path);
+      await expect.poll(() => page.locator('#content [role="status"]').textContent()).toBe(text);
+      expect(await page.locator('#content a').allTextContents()).toEqual(clusters);
+      expect(await page.locator('#content select').count()).toBe(0);
+      await page.close();
+    },
+  );
 
   it('the page of an unknown service reports this, and lists the cluster’s services', async () => {
     const { page } = await openPage(browser, url);
@@ -535,55 +640,73 @@ describe('a link to an unknown name', () => {
 });
 
 describe.each([1920, 1280, 390])('at %i pixels wide', (width) => {
-  it.each(Object.keys(views) as (keyof typeof views)[])('the page of the %s does not scroll sideways, light and dark', async (view) => {
-    const grounds: string[] = [];
-    for (const scheme of ['light', 'dark'] as const) {
-      const { page, faults } = await show(view, { width, scheme });
-      if (view === 'service') await page.waitForSelector('.addresses tbody tr');
-      if (view === 'clusterset') await page.waitForSelector('.set-services .state');
-      // A chart is as wide as its widget once it has been measured.
-      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-      const outside = await page.evaluate(
-        (w) => [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > w + 1).length,
-        width,
-      );
-      expect(outside).toBe(0);
-      grounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
-      await picture(page, `${view}-${width}-${scheme}`);
-      expect(faults).toEqual([]);
-      await page.close();
-    }
-    expect(new Set(grounds).size).toBe(2);
-  });
+  it.each(Object.keys(views) as (keyof typeof views)[])(
+    'the page of the %s does not scroll sideways, light and dark',
+    async (view) => {
+      const grounds: string[] = [];
+      for (const scheme of ['light', 'dark'] as const) {
+        const { page, faults } = await show(view, { width, scheme });
+        if (view === 'service') await page.waitForSelector('.addresses tbody tr');
+        if (view === 'clusterset') await page.waitForSelector('.set-services .state');
+        // A chart is as wide as its widget once it has been measured.
+        await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        const outside = await page.evaluate(
+          (w) =>
+            [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > w + 1)
+              .length,
+          width,
+        );
+        expect(outside).toBe(0);
+        grounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+        await picture(page, `${view}-${width}-${scheme}`);
+        expect(faults).toEqual([]);
+        await page.close();
+      }
+      expect(new Set(grounds).size).toBe(2);
+    },
+  );
 });
 
 describe('the keyboard', () => {
-  it.each(Object.keys(views) as (keyof typeof views)[])('reaches everything on the page of the %s, and shows where it is', async (view) => {
-    const { page } = await show(view);
-    if (view === 'service') await page.waitForSelector('.picker li a');
-    if (view === 'clusterset') await page.waitForSelector('.set-services .state');
-    const controls = 'a[href], button, select, input, .chart';
-    /** Indexes of the visible controls. A chart that is quiet folds, so the set may change while the test runs. */
-    const visible = () => page.evaluate((all) => [...document.querySelectorAll(all)].flatMap((e, i) => (e.checkVisibility() ? [i] : [])), controls);
-    const before = await visible();
-    const reached = new Set<number>();
-    for (let i = 0; i < before.length + 12; i++) {
-      await page.keyboard.press('Tab');
-      const focus = await page.evaluate((all) => {
-        const e = document.activeElement;
-        if (!e || e === document.body) return undefined;
-        const { outlineStyle, outlineWidth } = getComputedStyle(e);
-        return { at: [...document.querySelectorAll(all)].indexOf(e), visible: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2 };
-      }, controls);
-      if (!focus) continue;
-      expect(focus.visible).toBe(true);
-      reached.add(focus.at);
-    }
-    const after = await visible();
-    expect(before.length).toBeGreaterThan(5);
-    expect(before.filter((at) => after.includes(at) && !reached.has(at))).toEqual([]);
-    await page.close();
-  });
+  it.each(Object.keys(views) as (keyof typeof views)[])(
+    'reaches everything on the page of the %s, and shows where it is',
+    async (view) => {
+      const { page } = await show(view);
+      if (view === 'service') await page.waitForSelector('.picker li a');
+      if (view === 'clusterset') await page.waitForSelector('.set-services .state');
+      const controls = 'a[href], button, select, input, .chart';
+      /**
+       * Indexes of the visible controls. A chart that is quiet folds, so the set may change while the test
+       * runs.
+       */
+      const visible = () =>
+        page.evaluate(
+          (all) => [...document.querySelectorAll(all)].flatMap((e, i) => (e.checkVisibility() ? [i] : [])),
+          controls,
+        );
+      const before = await visible();
+      const reached = new Set<number>();
+      for (let i = 0; i < before.length + 12; i++) {
+        await page.keyboard.press('Tab');
+        const focus = await page.evaluate((all) => {
+          const e = document.activeElement;
+          if (!e || e === document.body) return undefined;
+          const { outlineStyle, outlineWidth } = getComputedStyle(e);
+          return {
+            at: [...document.querySelectorAll(all)].indexOf(e),
+            visible: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2,
+          };
+        }, controls);
+        if (!focus) continue;
+        expect(focus.visible).toBe(true);
+        reached.add(focus.at);
+      }
+      const after = await visible();
+      expect(before.length).toBeGreaterThan(5);
+      expect(before.filter((at) => after.includes(at) && !reached.has(at))).toEqual([]);
+      await page.close();
+    },
+  );
 
   it('walks along a chart’s points, and the table beneath follows', async () => {
     const { page } = await show('cluster');

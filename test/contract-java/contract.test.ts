@@ -17,12 +17,20 @@ let sqs: SQSClient;
 let sqsWithoutLimits: SQSClient;
 
 beforeAll(async () => {
-  const started = await Promise.all([startDynamoDbLocal(), startElasticMq('strict'), startElasticMq('relaxed')]);
+  const started = await Promise.all([
+    startDynamoDbLocal(),
+    startElasticMq('strict'),
+    startElasticMq('relaxed'),
+  ]);
   const [table, queues, queuesWithoutLimits] = started;
   servers.push(...started);
-  dynamodb = forFrequentCalls(new DynamoDBClient({ ...frequentCallConfig, ...local, endpoint: table.endpoint }));
+  dynamodb = forFrequentCalls(
+    new DynamoDBClient({ ...frequentCallConfig, ...local, endpoint: table.endpoint }),
+  );
   sqs = forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...local, endpoint: queues.endpoint }));
-  sqsWithoutLimits = forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...local, endpoint: queuesWithoutLimits.endpoint }));
+  sqsWithoutLimits = forFrequentCalls(
+    new SQSClient({ ...frequentCallConfig, ...local, endpoint: queuesWithoutLimits.endpoint }),
+  );
   await createTable(dynamodb, 'fleet');
 });
 afterAll(async () => {

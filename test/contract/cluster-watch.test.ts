@@ -8,7 +8,12 @@ import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport
 
 interface WatchEvent {
   readonly type: string;
-  readonly object: { readonly kind: string; readonly code?: number; readonly reason?: string; readonly metadata: Meta };
+  readonly object: {
+    readonly kind: string;
+    readonly code?: number;
+    readonly reason?: string;
+    readonly metadata: Meta;
+  };
 }
 interface Meta {
   readonly name: string;
@@ -91,11 +96,18 @@ describe('watches and continued lists over the wire', () => {
       put('t', { w: '1' });
     });
     expect(brief(events)).toEqual(['ADDED s', 'MODIFIED s', 'DELETED s', 'ADDED t']);
-    expect(events[2]?.object.metadata).toMatchObject({ labels: { w: '1', v: '1' }, resourceVersion: String(from + 3) });
+    expect(events[2]?.object.metadata).toMatchObject({
+      labels: { w: '1', v: '1' },
+      resourceVersion: String(from + 3),
+    });
   });
 
   it('a watch ends in time, with a bookmark shortly before for clients that request it', async () => {
-    const [bookmark, ...more] = await watch({ resourceVersion: store.resourceVersion, timeoutSeconds: 1, allowWatchBookmarks: true });
+    const [bookmark, ...more] = await watch({
+      resourceVersion: store.resourceVersion,
+      timeoutSeconds: 1,
+      allowWatchBookmarks: true,
+    });
     expect(bookmark).toMatchObject({
       type: 'BOOKMARK',
       object: { kind: 'EndpointSlice', metadata: { resourceVersion: String(store.resourceVersion) } },
@@ -106,7 +118,11 @@ describe('watches and continued lists over the wire', () => {
 
   it('marks the end of the initial events when they are asked for', async () => {
     for (const name of ['c', 'b', 't']) put(name);
-    const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true };
+    const query = {
+      sendInitialEvents: true,
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: true,
+    };
     const events = await watch(query, 4);
     expect(brief(events)).toEqual(['ADDED b', 'ADDED c', 'ADDED t', 'BOOKMARK undefined']);
     expect(events[3]?.object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
@@ -126,7 +142,9 @@ describe('watches and continued lists over the wire', () => {
     const from = store.resourceVersion;
     for (let i = 0; i < 200; i++) put('busy', { i: String(i) });
     const events = await watch({ resourceVersion: from });
-    expect(events).toMatchObject([{ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } }]);
+    expect(events).toMatchObject([
+      { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } },
+    ]);
   });
 
   it('pages are all of the state of the first one', async () => {
@@ -166,7 +184,9 @@ describe('watches and continued lists over the wire', () => {
     store.create('Pod', 'default', { metadata: { name: 'p' }, spec: { containers: [] } });
     const names = async (fieldSelector: string) => {
       const answer = await transport.request('GET', '/api/v1/pods', { query: { fieldSelector } });
-      return answer.status === 200 ? (JSON.parse(answer.body.toString()).items as { metadata: Meta }[]).map((o) => o.metadata.name) : answer.status;
+      return answer.status === 200
+        ? (JSON.parse(answer.body.toString()).items as { metadata: Meta }[]).map((o) => o.metadata.name)
+        : answer.status;
     };
     expect(await names('status.phase!=Succeeded,status.phase!=Failed')).toEqual(['p']);
     expect(await names('status.phase!=Pending')).toEqual([]);

@@ -37,7 +37,8 @@ describeClusterApi('over sockets, embedded server', async () => {
   };
 });
 
-// Against a real control plane: CONTRACT_SERVER=https://127.0.0.1:6443 CONTRACT_TOKEN=… npx vitest run test/contract/cluster.test.ts
+// Against a real control plane: CONTRACT_SERVER=https://127.0.0.1:6443 CONTRACT_TOKEN=… npx vitest run
+// test/contract/cluster.test.ts
 const { CONTRACT_SERVER: server, CONTRACT_TOKEN: token } = process.env;
 if (server) {
   describeClusterApi('over sockets, the server named', async () => {
@@ -46,7 +47,9 @@ if (server) {
     return {
       api,
       async createNamespace(name) {
-        await api.transport.request('POST', '/api/v1/namespaces', { body: JSON.stringify({ metadata: { name } }) });
+        await api.transport.request('POST', '/api/v1/namespaces', {
+          body: JSON.stringify({ metadata: { name } }),
+        });
       },
       async terminateNamespace(name) {
         await api.transport.request('DELETE', `/api/v1/namespaces/${name}`);

@@ -11,7 +11,9 @@ function fakeSqs(refuse: (body: string, call: number) => Refusal | undefined) {
   const accepted: string[] = [];
   const sizes: number[] = [];
   const busy = { now: 0, most: 0 };
-  const send = async ({ input }: SendMessageBatchCommand): Promise<Partial<SendMessageBatchCommandOutput>> => {
+  const send = async ({
+    input,
+  }: SendMessageBatchCommand): Promise<Partial<SendMessageBatchCommandOutput>> => {
     busy.most = Math.max(busy.most, ++busy.now);
     const call = sizes.push(input.Entries?.length ?? 0);
     await Promise.resolve();
@@ -25,7 +27,13 @@ function fakeSqs(refuse: (body: string, call: number) => Refusal | undefined) {
   };
   const delays: number[] = [];
   const options = { sleep: async (ms: number) => delays.push(ms), random: () => 1 };
-  return { accepted, sizes, busy, delays, queue: sqsQueue({ send } as unknown as SQSClient, 'http://q', options) };
+  return {
+    accepted,
+    sizes,
+    busy,
+    delays,
+    queue: sqsQueue({ send } as unknown as SQSClient, 'http://q', options),
+  };
 }
 
 const messages = (n: number) => Array.from({ length: n }, (_, i) => ({ body: `m${i}` }));
@@ -40,8 +48,13 @@ it('the queue sends only refused messages again, after growing waits', async () 
 });
 
 it("gives up at once on the sender's own fault", async () => {
-  const sqs = fakeSqs((body) => (body === 'm1' ? { code: 'InvalidMessageContents', senderFault: true } : undefined));
-  await expect(sqs.queue.send(messages(3))).rejects.toMatchObject({ name: 'SendError', message: expect.stringContaining('InvalidMessageContents') });
+  const sqs = fakeSqs((body) =>
+    body === 'm1' ? { code: 'InvalidMessageContents', senderFault: true } : undefined,
+  );
+  await expect(sqs.queue.send(messages(3))).rejects.toMatchObject({
+    name: 'SendError',
+    message: expect.stringContaining('InvalidMessageContents'),
+  });
   expect(sqs.sizes).toEqual([3]);
 });
 
@@ -56,7 +69,10 @@ it('the error names the messages that the queue will never accept, and no others
   const error = await sqs.queue.send(messages(6)).catch((e: unknown) => e);
   expect((error as SendError).refused).toEqual([{ body: 'm1' }, { body: 'm3' }]);
   const denied = fakeSqs((body) => (body === 'm0' ? refusals['m4'] : undefined));
-  await expect(denied.queue.send(messages(2))).rejects.toMatchObject({ message: expect.stringContaining('AccessDenied'), refused: [] });
+  await expect(denied.queue.send(messages(2))).rejects.toMatchObject({
+    message: expect.stringContaining('AccessDenied'),
+    refused: [],
+  });
 });
 
 it('gives up on a message that is refused again and again', async () => {

@@ -22,7 +22,13 @@ async function startLocal(): Promise<LocalQueues> {
   const queues = await startQueues(0, folder);
   const endpoint = `http://127.0.0.1:${queues.port}`;
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return { folder, queues, client: forFrequentCalls(new SQSClient({ ...frequentCallConfig, endpoint, region: 'eu-west-1', credentials })) };
+  return {
+    folder,
+    queues,
+    client: forFrequentCalls(
+      new SQSClient({ ...frequentCallConfig, endpoint, region: 'eu-west-1', credentials }),
+    ),
+  };
 }
 
 afterAll(async () => {

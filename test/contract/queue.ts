@@ -44,7 +44,11 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
 
     it('refuses a message that is too large or empty and a delay that SQS does not take, and sends none of the others', async () => {
       const q = await make();
-      for (const bad of [{ body: 'ü'.repeat(600_000) }, { body: '' }, ...[901, -1, 1.5].map((delaySeconds) => ({ body: 'x', delaySeconds }))]) {
+      for (const bad of [
+        { body: 'ü'.repeat(600_000) },
+        { body: '' },
+        ...[901, -1, 1.5].map((delaySeconds) => ({ body: 'x', delaySeconds })),
+      ]) {
         await expect(q.queue.send([{ body: 'good' }, bad])).rejects.toThrow(RangeError);
       }
       expect(await drain(q)).toEqual([]);
@@ -102,14 +106,19 @@ export function queueContract(driver: string, make: () => Promise<QueueUnderTest
       await q.queue.send([{ body: 'at once' }, { body: 'delayed', delaySeconds: 2 }]);
       const [first] = await q.receive(10);
       await q.elapse(2_050);
-      const { 'at once': again, delayed } = Object.fromEntries((await q.receive(10)).map(({ body, ...message }) => [body, message]));
+      const { 'at once': again, delayed } = Object.fromEntries(
+        (await q.receive(10)).map(({ body, ...message }) => [body, message]),
+      );
       expect(again).toMatchObject({ receiveCount: 2, sentAtMs: first?.sentAtMs });
       expect(Math.abs((delayed?.sentAtMs ?? 0) - (first?.sentAtMs ?? 0))).toBeLessThan(1_000);
     });
   });
 }
 
-/** What SQS says of a message in a dead-letter queue (DeadLetterQueueSourceArn, SentTimestamp). ElasticMQ does not name the source. */
+/**
+ * What SQS says of a message in a dead-letter queue (DeadLetterQueueSourceArn, SentTimestamp). ElasticMQ does
+ * not name the source.
+ */
 export function deadLetterContract(driver: string, make: () => Promise<QueueUnderTest>): void {
   describe(`dead letters on ${driver}`, () => {
     it.concurrent('a dead letter names the queue that it was moved from and keeps its time; a message that was sent there names none', async () => {
@@ -122,19 +131,27 @@ export function deadLetterContract(driver: string, make: () => Promise<QueueUnde
       }
       await q.sendDead('forged');
       const dead = Object.fromEntries((await q.receiveDead()).map(({ body, ...message }) => [body, message]));
-      expect(dead).toMatchObject({ poison: { movedFrom: q.name, sentAtMs: first?.sentAtMs }, forged: { movedFrom: undefined } });
+      expect(dead).toMatchObject({
+        poison: { movedFrom: q.name, sentAtMs: first?.sentAtMs },
+        forged: { movedFrom: undefined },
+      });
     });
   });
 }
 
-/** The size limits of SQS since 2025: 1 MiB a message and a call. A server with the former limit of 256 KiB must run without limits. */
+/**
+ * The size limits of SQS since 2025: 1 MiB a message and a call. A server with the former limit of 256 KiB
+ * must run without limits.
+ */
 export function largeMessagesContract(driver: string, make: () => Promise<QueueUnderTest>): void {
   describe(`large messages on ${driver}`, () => {
     it('accepts messages that are together larger than one call may be, counted in bytes', async () => {
       const bodies = Array.from({ length: 12 }, (_, i) => `${i}${'ü'.repeat(100_000)}`);
       const q = await make();
       await q.queue.send(bodies.map((body) => ({ body })));
-      expect((await drain(q)).map((b) => Number.parseInt(b, 10)).sort((a, b) => a - b)).toEqual(bodies.map((_, i) => i));
+      expect((await drain(q)).map((b) => Number.parseInt(b, 10)).sort((a, b) => a - b)).toEqual(
+        bodies.map((_, i) => i),
+      );
     });
 
     it('accepts a message of exactly 1 MiB', async () => {

@@ -17,12 +17,21 @@ export async function sqsUnderTest(sqs: SQSClient): Promise<QueueUnderTest> {
   const id = queues++;
   const dead = (await sqs.send(new CreateQueueCommand({ QueueName: `dead-${id}` }))).QueueUrl as string;
   const arnOf = async (QueueUrl: string): Promise<string> =>
-    (await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }))).Attributes?.['QueueArn'] as string;
+    (await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }))).Attributes?.[
+      'QueueArn'
+    ] as string;
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: await arnOf(dead), maxReceiveCount: 2 });
-  const url = (await sqs.send(new CreateQueueCommand({ QueueName: `q-${id}`, Attributes: { VisibilityTimeout: '2', RedrivePolicy } })))
-    .QueueUrl as string;
+  const url = (
+    await sqs.send(
+      new CreateQueueCommand({ QueueName: `q-${id}`, Attributes: { VisibilityTimeout: '2', RedrivePolicy } }),
+    )
+  ).QueueUrl as string;
   const receive = async (QueueUrl: string, max: number) => {
-    const command = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: max, MessageSystemAttributeNames: ['All'] });
+    const command = new ReceiveMessageCommand({
+      QueueUrl,
+      MaxNumberOfMessages: max,
+      MessageSystemAttributeNames: ['All'],
+    });
     return (await sqs.send(command)).Messages ?? [];
   };
   return {

@@ -49,7 +49,12 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       await table.put({ pk: fresh(), sk: 's', bytes, numbers });
       bytes[0] = 9;
       numbers.add(9);
-      expect(await table.get({ pk, sk: 's' })).toEqual({ pk, sk: 's', bytes: Uint8Array.of(1), numbers: new Set([1]) });
+      expect(await table.get({ pk, sk: 's' })).toEqual({
+        pk,
+        sk: 's',
+        bytes: Uint8Array.of(1),
+        numbers: new Set([1]),
+      });
     });
 
     it('an update sets bytes, and removes them', async () => {
@@ -60,7 +65,12 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
         a: 1,
         h: Uint8Array.of(1, 0, 255),
       });
-      expect(await table.update({ pk, sk: 's' }, { set: { a: 2 } })).toEqual({ pk, sk: 's', a: 2, h: Uint8Array.of(1, 0, 255) });
+      expect(await table.update({ pk, sk: 's' }, { set: { a: 2 } })).toEqual({
+        pk,
+        sk: 's',
+        a: 2,
+        h: Uint8Array.of(1, 0, 255),
+      });
       expect(await table.update({ pk, sk: 's' }, { remove: ['h'] })).toEqual({ pk, sk: 's', a: 2 });
     });
 
@@ -81,14 +91,20 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(await read(0)).toEqual(newestFirst);
       expect(await read(9_203)).toEqual(newestFirst.slice(0, 2));
       expect(await read(9_205)).toEqual([]);
-      expect(await table.query(historyOf({ cluster: service.cluster, namespace: 'ns', name: 'svc' }), { atMost: 1 })).toMatchObject([
-        { id: 9_204, ttl: 10 + 7 * 86_400 },
-      ]);
+      expect(
+        await table.query(historyOf({ cluster: service.cluster, namespace: 'ns', name: 'svc' }), {
+          atMost: 1,
+        }),
+      ).toMatchObject([{ id: 9_204, ttl: 10 + 7 * 86_400 }]);
     });
 
     it('takes attributes with reserved and odd names', async () => {
       await table.put({ pk: fresh(), sk: 's', name: 'n', 'a-b.c': 1 });
-      const item = await table.update({ pk, sk: 's' }, { set: { status: 'x' }, add: { count: 2 }, remove: ['a-b.c'] }, { present: 'name' });
+      const item = await table.update(
+        { pk, sk: 's' },
+        { set: { status: 'x' }, add: { count: 2 }, remove: ['a-b.c'] },
+        { present: 'name' },
+      );
       expect(item).toEqual({ pk, sk: 's', name: 'n', status: 'x', count: 2 });
     });
 
@@ -111,7 +127,11 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       const asked = async (attribute: string, value: number | string) =>
         (await table.update({ pk, sk: 's' }, { add: { asked: 1 } }, { attribute, is, value })) !== undefined;
       expect([await asked('n', 9), await asked('n', 10), await asked('n', 11)]).toEqual([less, same, more]);
-      expect([await asked('t', 'a'), await asked('t', 'b'), await asked('t', 'ba')]).toEqual([less, same, more]);
+      expect([await asked('t', 'a'), await asked('t', 'b'), await asked('t', 'ba')]).toEqual([
+        less,
+        same,
+        more,
+      ]);
     });
 
     it('a comparison with an absent attribute or another type is false', async () => {
@@ -127,7 +147,8 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
     it('compares two attributes of an item, and no absent one', async () => {
       await table.put({ pk: fresh(), sk: 's', low: 9, high: 10 });
       const isLess = async (attribute: string, than: string): Promise<boolean> =>
-        (await table.update({ pk, sk: 's' }, { set: { t: 'x' } }, { attribute, is: '<', than })) !== undefined;
+        (await table.update({ pk, sk: 's' }, { set: { t: 'x' } }, { attribute, is: '<', than })) !==
+        undefined;
       expect(await isLess('low', 'high')).toBe(true);
       expect(await isLess('high', 'low')).toBe(false);
       expect(await isLess('none', 'high')).toBe(false);
@@ -157,7 +178,9 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       const key = { pk: fresh(), sk: 's' };
       const change = { set: { t: 'x' }, add: { n: 2, parts: new Set([1]) } };
       expect(await table.update(key, change)).toEqual({ ...key, t: 'x', n: 2, parts: new Set([1]) });
-      expect(await table.update(key, { add: { n: -5, parts: new Set([0, 1]) }, remove: ['t', 'none'] })).toEqual({
+      expect(
+        await table.update(key, { add: { n: -5, parts: new Set([0, 1]) }, remove: ['t', 'none'] }),
+      ).toEqual({
         ...key,
         n: -3,
         parts: new Set([0, 1]),
@@ -167,9 +190,25 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
 
     it('sets an attribute only if it is absent where that is asked for', async () => {
       const key = { pk: fresh(), sk: 's' };
-      const change = (dirtyAt: number) => ({ set: { live: dirtyAt }, setIfAbsent: { dirtyAt, mode: 'shadow' }, add: { gen: 1 } });
-      expect(await table.update(key, change(5))).toEqual({ ...key, live: 5, dirtyAt: 5, mode: 'shadow', gen: 1 });
-      expect(await table.update(key, change(9))).toEqual({ ...key, live: 9, dirtyAt: 5, mode: 'shadow', gen: 2 });
+      const change = (dirtyAt: number) => ({
+        set: { live: dirtyAt },
+        setIfAbsent: { dirtyAt, mode: 'shadow' },
+        add: { gen: 1 },
+      });
+      expect(await table.update(key, change(5))).toEqual({
+        ...key,
+        live: 5,
+        dirtyAt: 5,
+        mode: 'shadow',
+        gen: 1,
+      });
+      expect(await table.update(key, change(9))).toEqual({
+        ...key,
+        live: 9,
+        dirtyAt: 5,
+        mode: 'shadow',
+        gen: 2,
+      });
     });
 
     it('an update whose condition does not hold creates and changes nothing', async () => {
@@ -213,7 +252,9 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
         { ...of, sk: 'b' },
         { ...of, sk: 'c' },
       ]);
-      expect(await table.query(of.pk, { from: 'a', to: 'c', atMost: 1, only: [] })).toEqual([{ ...of, sk: 'b' }]);
+      expect(await table.query(of.pk, { from: 'a', to: 'c', atMost: 1, only: [] })).toEqual([
+        { ...of, sk: 'b' },
+      ]);
     });
 
     it('a query for some attributes returns those that an item has, and its keys', async () => {
@@ -244,7 +285,11 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       expect(sortKeys(await table.query(pk, { atMost: 2 }))).toEqual(keys.slice(0, 2));
       expect(sortKeys(await table.query(pk, { from: 'a', atMost: 2 }))).toEqual(['a!', 'a-b/']);
       expect(sortKeys(await table.query(pk, { from: 'a', to: 'a/', atMost: 2 }))).toEqual(['a!', 'a-b/']);
-      expect(sortKeys(await table.query(pk, { from: 'a', to: 'a/', atMost: 9 }))).toEqual(['a!', 'a-b/', 'a/']);
+      expect(sortKeys(await table.query(pk, { from: 'a', to: 'a/', atMost: 9 }))).toEqual([
+        'a!',
+        'a-b/',
+        'a/',
+      ]);
       await expect(table.query(pk, { to: '' })).rejects.toThrow(RangeError);
     });
 
@@ -263,13 +308,16 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       const all = Array.from({ length: 20 }, (_, i) => i);
       const won = await Promise.all(all.map((i) => table.put({ ...key, owner: `w${i}` }, { absent: 'pk' })));
       expect(won.filter(Boolean)).toHaveLength(1);
-      const counts = await Promise.all(all.map(async () => (await table.update(key, { add: { n: 1 } }))?.['n']));
+      const counts = await Promise.all(
+        all.map(async () => (await table.update(key, { add: { n: 1 } }))?.['n']),
+      );
       expect(counts.map(Number).sort((a, b) => a - b)).toEqual(all.map((i) => i + 1));
     });
 
     it('the dirty index holds what has both attributes, oldest first, up to a time and a number', async () => {
       const owner = `c-${fresh()}`;
-      const owed = async (sk: string, dirtyAt: number) => table.put({ pk, sk, dirtyIn: dirtyKeyOf(owner, 'ns', sk), dirtyAt, gen: 1 });
+      const owed = async (sk: string, dirtyAt: number) =>
+        table.put({ pk, sk, dirtyIn: dirtyKeyOf(owner, 'ns', sk), dirtyAt, gen: 1 });
       for (const [sk, at] of [
         ['late', 2_000],
         ['b', 1_000],
@@ -306,7 +354,9 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
       }
       expect(pages).toBeGreaterThan(1);
       const here = keys.filter((key) => key.pk.startsWith(`${pk}-`));
-      expect(new Set(here.map((key) => `${key.pk} ${key.sk}`))).toEqual(new Set(Array.from({ length: 25 }, (_, i) => `${pk}-${i % 3} k${i}`)));
+      expect(new Set(here.map((key) => `${key.pk} ${key.sk}`))).toEqual(
+        new Set(Array.from({ length: 25 }, (_, i) => `${pk}-${i % 3} k${i}`)),
+      );
       expect(here).toHaveLength(25);
     });
   });

@@ -10,7 +10,10 @@ import { pageCommand } from './page-command.ts';
 import type { Step } from './step.ts';
 import { EksCluster } from './ways-in/eks.ts';
 
-/** `config check --account` before a first deploy, and the pages' commands that prepare an account. No stack is deployed. */
+/**
+ * `config check --account` before a first deploy, and the pages' commands that prepare an account. No stack
+ * is deployed.
+ */
 export function account(cloud: LocalCloud, folder: string): readonly Step[] {
   const file = join(folder, 'clusters.yaml');
   let checker: Environment = {};
@@ -31,26 +34,43 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
         relay: { identity: { type: 'pod-identity', clusterName: 'shop' } },
       },
     ];
-    const hub = { name: 'Checked', account: cloud.account, region: cloud.region, lambdaConcurrencyLimit, alarms: { pageTopicArn: topicArn } };
+    const hub = {
+      name: 'Checked',
+      account: cloud.account,
+      region: cloud.region,
+      lambdaConcurrencyLimit,
+      alarms: { pageTopicArn: topicArn },
+    };
     await writeFile(file, stringify({ hub, clusters }));
   }
 
-  async function answers(
-    env: Environment,
-  ): Promise<{ readonly code: number; readonly verdicts: { readonly [question: string]: Finding['verdict'] } }> {
+  async function answers(env: Environment): Promise<{
+    readonly code: number;
+    readonly verdicts: { readonly [question: string]: Finding['verdict'] };
+  }> {
     const { code, out } = await config(['check', file, '--account', '--json'], env);
     const findings = JSON.parse(out) as readonly Finding[];
-    return { code, verdicts: Object.fromEntries(findings.map(({ of, question, verdict }) => [`${of}: ${question}`, verdict])) };
+    return {
+      code,
+      verdicts: Object.fromEntries(
+        findings.map(({ of, question, verdict }) => [`${of}: ${question}`, verdict]),
+      ),
+    };
   }
 
   /** An identity of IAM with this policy, or without any right. */
   async function userWith(UserName: string, PolicyDocument?: string): Promise<Environment> {
     await cloud.call('iam', 'create_user', { UserName });
-    if (PolicyDocument) await cloud.call('iam', 'put_user_policy', { UserName, PolicyName: 'rights', PolicyDocument });
+    if (PolicyDocument)
+      await cloud.call('iam', 'put_user_policy', { UserName, PolicyName: 'rights', PolicyDocument });
     const { AccessKey } = (await cloud.call('iam', 'create_access_key', { UserName })) as {
       readonly AccessKey: { readonly AccessKeyId: string; readonly SecretAccessKey: string };
     };
-    return { ...cloud.administrator, AWS_ACCESS_KEY_ID: AccessKey.AccessKeyId, AWS_SECRET_ACCESS_KEY: AccessKey.SecretAccessKey };
+    return {
+      ...cloud.administrator,
+      AWS_ACCESS_KEY_ID: AccessKey.AccessKeyId,
+      AWS_SECRET_ACCESS_KEY: AccessKey.SecretAccessKey,
+    };
   }
 
   return [
@@ -58,7 +78,8 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
       fact: 'config check --account finds what the account lacks, with the rights that --policy prints and no others',
       async check() {
         await EksCluster.create(cloud, 'shop');
-        topicArn = ((await cloud.call('sns', 'create_topic', { Name: 'page' })) as { TopicArn: string }).TopicArn;
+        topicArn = ((await cloud.call('sns', 'create_topic', { Name: 'page' })) as { TopicArn: string })
+          .TopicArn;
         secretArn = JSON.parse(await pageCommand(cloud, 'aws secretsmanager create-secret')).ARN;
         await writeClustersFile(1000);
         const { out: policy } = await config(['check', file, '--policy'], cloud.administrator);
@@ -67,7 +88,8 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
           code: 1,
           verdicts: {
             'hub: concurrent executions of Lambda': 'wrong',
-            // The local cloud lacks the quota of stacks, and its EKS describes a cluster without an API server.
+            // The local cloud lacks the quota of stacks, and its EKS describes a cluster without an API
+            // server.
             'hub: stacks of CloudFormation': 'unknown',
             'shop: version of EKS': 'unknown',
             'shop: Pod Identity agent': 'unknown',
@@ -85,7 +107,11 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
       async check() {
         const { verdicts } = await answers(await userWith('stranger'));
         // The local cloud gives everybody the settings of Lambda.
-        const { 'hub: concurrent executions of Lambda': _, 'shop: API server, from this machine': server, ...asked } = verdicts;
+        const {
+          'hub: concurrent executions of Lambda': _,
+          'shop: API server, from this machine': server,
+          ...asked
+        } = verdicts;
         assert.deepEqual([server, new Set(Object.values(asked))], ['fine', new Set(['unknown'])]);
       },
     },
@@ -102,14 +128,20 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
           Object.values(verdicts).filter((verdict) => verdict === 'wrong'),
           [],
         );
-        for (const question of ['hub: concurrent executions of Lambda', 'shop: Pod Identity agent', 'shop: secret'])
+        for (const question of [
+          'hub: concurrent executions of Lambda',
+          'shop: Pod Identity agent',
+          'shop: secret',
+        ])
           assert.equal(verdicts[question], 'fine', question);
       },
     },
     {
       fact: 'IAM trusts the issuer of a control plane by the page’s command',
       async check() {
-        const { OpenIDConnectProviderArn } = JSON.parse(await pageCommand(cloud, 'aws iam create-open-id-connect-provider'));
+        const { OpenIDConnectProviderArn } = JSON.parse(
+          await pageCommand(cloud, 'aws iam create-open-id-connect-provider'),
+        );
         const found = await cloud.call('iam', 'get_open_id_connect_provider', { OpenIDConnectProviderArn });
         assert.deepEqual((found as { ClientIDList: readonly string[] }).ClientIDList, ['sts.amazonaws.com']);
       },
@@ -128,12 +160,19 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
             { AttributeName: 'sk', KeyType: 'RANGE' },
           ],
         });
-        await pageCommand(cloud, 'aws dynamodb update-continuous-backups', { env: { TABLE_NAME: TableName } });
+        await pageCommand(cloud, 'aws dynamodb update-continuous-backups', {
+          env: { TABLE_NAME: TableName },
+        });
         await cloud.call('dynamodb', 'put_item', { TableName, Item: key });
         const values = { '…': new Date().toISOString() };
-        await pageCommand(cloud, 'aws dynamodb restore-table-to-point-in-time', { values, env: { TABLE_NAME: TableName } });
+        await pageCommand(cloud, 'aws dynamodb restore-table-to-point-in-time', {
+          values,
+          env: { TABLE_NAME: TableName },
+        });
         await eventually('the restored item', async () => {
-          const { Item } = (await cloud.call('dynamodb', 'get_item', { TableName: 'before', Key: key })) as { Item?: object };
+          const { Item } = (await cloud.call('dynamodb', 'get_item', { TableName: 'before', Key: key })) as {
+            Item?: object;
+          };
           return Item !== undefined;
         });
         assert.match(await pageCommand(cloud, 'aws dynamodb list-tables'), /Checked-snapshot[\s\S]*before/);
@@ -143,12 +182,20 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
 }
 
 /** Runs `fleet-endpoints config`, whose exit code is part of the answer. */
-function config(args: readonly string[], env: Environment): Promise<{ readonly code: number; readonly out: string }> {
+function config(
+  args: readonly string[],
+  env: Environment,
+): Promise<{ readonly code: number; readonly out: string }> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'config', ...args], { env }, (error, out, err) => {
-      const code = error ? Number(error.code) : 0;
-      if (code > 1 || Number.isNaN(code)) reject(new Error(err));
-      else resolve({ code, out });
-    });
+    execFile(
+      process.execPath,
+      ['infra/command/fleet-endpoints.main.ts', 'config', ...args],
+      { env },
+      (error, out, err) => {
+        const code = error ? Number(error.code) : 0;
+        if (code > 1 || Number.isNaN(code)) reject(new Error(err));
+        else resolve({ code, out });
+      },
+    );
   });
 }

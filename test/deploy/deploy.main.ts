@@ -1,6 +1,7 @@
 /**
- * `npm run test:deploy [-- first-day|ways-in|account]` plays a platform team's first day, the ways of a hub into clusters, and the checks of an account. It needs
- * python3 and Go, for a local cloud that enforces IAM and for real control planes. Features that the local cloud lacks are left out of the deployment, listed at
+ * `npm run test:deploy [-- first-day|ways-in|account]` plays a platform team's first day, the ways of a hub
+ * into clusters, and the checks of an account. It needs python3 and Go, for a local cloud that enforces IAM
+ * and for real control planes. Features that the local cloud lacks are left out of the deployment, listed at
  * the end, and asserted on the templates by test/infra.
  */
 
@@ -32,17 +33,22 @@ const notTriedHere: readonly string[] = [
 ];
 
 const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-deploy-'));
-const endings: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 5 })];
+const endings: (() => Promise<unknown>)[] = [
+  () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+];
 const atEnd = (ending: () => unknown): void => void endings.push(async () => ending());
 const end = async (): Promise<void> => {
-  for (const ending of endings.splice(0).reverse()) await ending().catch((e: unknown) => console.error(`while cleaning up: ${e}`));
+  for (const ending of endings.splice(0).reverse())
+    await ending().catch((e: unknown) => console.error(`while cleaning up: ${e}`));
 };
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end().then(() => process.exit(1)));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void end().then(() => process.exit(1)));
 // Each program that must not outlive this one listens for its end.
 process.setMaxListeners(30);
 
 const stories = {
-  'first-day': (cloud: LocalCloud, into: string) => firstDay(new Deployment('FirstDay', cloud, into), new Deployment('Canary', cloud, into), atEnd),
+  'first-day': (cloud: LocalCloud, into: string) =>
+    firstDay(new Deployment('FirstDay', cloud, into), new Deployment('Canary', cloud, into), atEnd),
   'ways-in': (cloud: LocalCloud, into: string) => waysIn(cloud, into, atEnd),
   account: (cloud: LocalCloud, into: string) => account(cloud, into),
 };
@@ -70,7 +76,8 @@ const played: readonly Score[] = await Promise.all(
   return [{ passed: 0, failed: 1 }];
 });
 await end();
-for (const what of notTriedHere) console.log(`not on the local cloud, asserted by test/infra on the template where it is ours: ${what}`);
+for (const what of notTriedHere)
+  console.log(`not on the local cloud, asserted by test/infra on the template where it is ours: ${what}`);
 const sum = (of: 'passed' | 'failed'): number => played.map((story) => story[of]).reduce((a, b) => a + b);
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
 process.exit(sum('failed') > 0 ? 1 : 0);

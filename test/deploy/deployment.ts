@@ -32,7 +32,12 @@ export class Deployment {
     this.clustersFile = join(folder, `${name}-clusters.yaml`);
     this.#outputsFile = join(folder, `${name}-outputs.json`);
     // The CDK keeps what it knows of accounts, by access key, in its home.
-    this.#env = { ...cloud.administrator, HOME: folder, CDK_HOME: join(folder, 'cdk'), CDK_DISABLE_CLI_TELEMETRY: 'true' };
+    this.#env = {
+      ...cloud.administrator,
+      HOME: folder,
+      CDK_HOME: join(folder, 'cdk'),
+      CDK_DISABLE_CLI_TELEMETRY: 'true',
+    };
   }
 
   async cdk(...args: readonly string[]): Promise<string> {
@@ -60,19 +65,38 @@ export class Deployment {
       FIT: fileURLToPath(import.meta.resolve('#infra/stacks/emulator.ts')),
     };
     const options = ['--no-notices', '--no-color', '--app', app, '--output', join(folder, 'cdk.out')];
-    const { stdout, stderr } = await run('node_modules/.bin/cdk', [...args, ...options], { env: { ...this.#env, ...told } });
+    const { stdout, stderr } = await run('node_modules/.bin/cdk', [...args, ...options], {
+      env: { ...this.#env, ...told },
+    });
     return `${stdout}\n${stderr}`;
   }
 
   /** As `npm run deploy`, which deploys twenty stacks at once. */
   deploy(): Promise<string> {
-    return this.cdk('deploy', '--all', '--concurrency', '20', '--require-approval', 'never', '--outputs-file', this.#outputsFile);
+    return this.cdk(
+      'deploy',
+      '--all',
+      '--concurrency',
+      '20',
+      '--require-approval',
+      'never',
+      '--outputs-file',
+      this.#outputsFile,
+    );
   }
 
   /** Runs a command of fleet-endpoints, for the deployed hub if `hub` chooses it. */
-  async command(name: string, args: readonly string[], hub: 'for the hub' | 'no hub' = 'no hub'): Promise<string> {
-    const env = hub === 'for the hub' ? { ...this.#env, TABLE_NAME: (await this.outputs(this.hubStack))['TableName'] ?? '' } : this.#env;
-    return (await run(process.execPath, ['infra/command/fleet-endpoints.main.ts', name, ...args], { env })).stdout;
+  async command(
+    name: string,
+    args: readonly string[],
+    hub: 'for the hub' | 'no hub' = 'no hub',
+  ): Promise<string> {
+    const env =
+      hub === 'for the hub'
+        ? { ...this.#env, TABLE_NAME: (await this.outputs(this.hubStack))['TableName'] ?? '' }
+        : this.#env;
+    return (await run(process.execPath, ['infra/command/fleet-endpoints.main.ts', name, ...args], { env }))
+      .stdout;
   }
 
   cluster(...args: readonly string[]): Promise<string> {
@@ -101,7 +125,14 @@ export class Deployment {
   }
 
   manifest(id: string, ...how: readonly string[]): Promise<string> {
-    const files = ['--clusters', this.clustersFile, '--outputs', this.#outputsFile, '--region', this.cloud.region];
+    const files = [
+      '--clusters',
+      this.clustersFile,
+      '--outputs',
+      this.#outputsFile,
+      '--region',
+      this.cloud.region,
+    ];
     return this.command('relay', ['manifest', id, ...how, ...files]);
   }
 
@@ -110,18 +141,27 @@ export class Deployment {
     return functionLog(this.cloud, startTime);
   }
 
-  /** Writes clusters.yaml with these clusters, and with clusters without a relay whose API servers are at the URLs. */
+  /**
+   * Writes clusters.yaml with these clusters, and with clusters without a relay whose API servers are at the
+   * URLs.
+   */
   configure(served: readonly ServedCluster[], unserved: readonly UnservedCluster[] = []): void {
     const { account, region } = this.cloud;
     const identity = { type: 'irsa', oidcProviderArn: `arn:aws:iam::${account}:oidc-provider/${issuer}` };
-    const entry = (id: string, api: { readonly url: string; readonly ca?: string | undefined }, secretArn: string) => ({
+    const entry = (
+      id: string,
+      api: { readonly url: string; readonly ca?: string | undefined },
+      secretArn: string,
+    ) => ({
       id,
       concurrency: { ingest: 2, sync: 2 },
       api: { ...api, auth: { type: 'secret', secretArn } },
       relay: { identity },
     });
     const clusters = [
-      ...served.map(({ id, secretArn, controlPlane: { connection } }) => entry(id, { url: connection.server, ca: connection.ca }, secretArn)),
+      ...served.map(({ id, secretArn, controlPlane: { connection } }) =>
+        entry(id, { url: connection.server, ca: connection.ca }, secretArn),
+      ),
       ...unserved.map(({ id, url, ca, secretArn }) => entry(id, { url, ca }, secretArn)),
     ];
     writeFileSync(this.clustersFile, stringify({ hub: { name: this.name, account, region }, clusters }));

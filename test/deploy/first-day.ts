@@ -12,7 +12,11 @@ import { ServedCluster } from './served-cluster.ts';
 import type { Step } from './step.ts';
 
 /** From an empty account to nothing but the table; each step needs those before it. */
-export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: () => Promise<unknown>) => void): readonly Step[] {
+export function firstDay(
+  hub: Deployment,
+  canary: Deployment,
+  atEnd: (ending: () => Promise<unknown>) => void,
+): readonly Step[] {
   const { cloud, folder } = hub;
   let shop: ServedCluster;
   let blog: ServedCluster;
@@ -33,14 +37,23 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
     await cluster.startRelay(manifest);
     await eventually(`the first lists of ${cluster.id}`, async () => {
       const listed = await to.cluster('list');
-      if (new RegExp(`^${cluster.id} +shadow +off +\\d+ s ago +applied +closed +${differences} +v1\\.\\d+\\.\\d+$`, 'm').test(listed)) return true;
+      if (
+        new RegExp(
+          `^${cluster.id} +shadow +off +\\d+ s ago +applied +closed +${differences} +v1\\.\\d+\\.\\d+$`,
+          'm',
+        ).test(listed)
+      )
+        return true;
       throw new Error(`${listed}; the relay:\n${await cluster.relayLog()}`);
     });
   }
 
   async function goActive(cluster: ServedCluster, on = hub): Promise<void> {
     await eventually(`all of ${cluster.id} is ready but its own controllers`, async () => {
-      await assert.rejects(on.cluster('active', cluster.id, '--quiet-for', '1'), /stays shadow until its own controllers are off/);
+      await assert.rejects(
+        on.cluster('active', cluster.id, '--quiet-for', '1'),
+        /stays shadow until its own controllers are off/,
+      );
       return true;
     });
     await cluster.switchBuiltInControllersOff();
@@ -62,21 +75,30 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       async check() {
         await hub.deploy();
         const stack = { 'FleetEndpoints-hub': hub.hubStack };
-        const found = await pageCommand(cloud, 'export TABLE_NAME=$(aws cloudformation describe-stacks', { values: stack, next: 'echo $TABLE_NAME' });
+        const found = await pageCommand(cloud, 'export TABLE_NAME=$(aws cloudformation describe-stacks', {
+          values: stack,
+          next: 'echo $TABLE_NAME',
+        });
         assert.equal(found.trim(), (await hub.outputs(hub.hubStack))['TableName']);
       },
     },
     {
       fact: 'every alarm and both dashboards are there',
       async check() {
-        const { MetricAlarms } = (await cloud.call('cloudwatch', 'describe_alarms')) as { MetricAlarms: readonly { AlarmDescription: string }[] };
+        const { MetricAlarms } = (await cloud.call('cloudwatch', 'describe_alarms')) as {
+          MetricAlarms: readonly { AlarmDescription: string }[];
+        };
         const wanted = [...hubAlarms(1000), ...clusterAlarms('ticket')].map(({ meaning }) => meaning);
         assert.deepEqual(
-          wanted.filter((meaning) => !MetricAlarms.some((a) => a.AlarmDescription.includes(`${meaning}. What to do`))),
+          wanted.filter(
+            (meaning) => !MetricAlarms.some((a) => a.AlarmDescription.includes(`${meaning}. What to do`)),
+          ),
           [],
         );
         assert.equal(MetricAlarms.length, wanted.length);
-        const { DashboardEntries } = (await cloud.call('cloudwatch', 'list_dashboards')) as { DashboardEntries: readonly object[] };
+        const { DashboardEntries } = (await cloud.call('cloudwatch', 'list_dashboards')) as {
+          DashboardEntries: readonly object[];
+        };
         assert.equal(DashboardEntries.length, 2);
       },
     },
@@ -126,7 +148,12 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
         const { TableName } = await hub.outputs(hub.hubStack);
         const relay = (service: string, operation: string, parameters: object): Promise<unknown> =>
           cloud.call(service, operation, parameters, shop.relayIdentity);
-        await assert.doesNotReject(relay('sqs', 'send_message', { QueueUrl: EventsQueueUrl, MessageBody: 'not one of ours: it is quarantined' }));
+        await assert.doesNotReject(
+          relay('sqs', 'send_message', {
+            QueueUrl: EventsQueueUrl,
+            MessageBody: 'not one of ours: it is quarantined',
+          }),
+        );
         const key = { pk: { S: 'CLUSTERS' }, sk: { S: shop.id } };
         for (const [service, operation, parameters] of [
           ['sqs', 'send_message', { QueueUrl: SyncsQueueUrl, MessageBody: '{}' }],
@@ -142,18 +169,38 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       fact: 'whoever may use all of SQS in the account does not speak for a cluster',
       async check() {
         const UserName = 'insider';
-        const all = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: 'sqs:*', Resource: '*' }] };
+        const all = {
+          Version: '2012-10-17',
+          Statement: [{ Effect: 'Allow', Action: 'sqs:*', Resource: '*' }],
+        };
         await cloud.call('iam', 'create_user', { UserName });
-        await cloud.call('iam', 'put_user_policy', { UserName, PolicyName: 'queues', PolicyDocument: JSON.stringify(all) });
+        await cloud.call('iam', 'put_user_policy', {
+          UserName,
+          PolicyName: 'queues',
+          PolicyDocument: JSON.stringify(all),
+        });
         const { AccessKey } = (await cloud.call('iam', 'create_access_key', { UserName })) as {
           readonly AccessKey: { readonly AccessKeyId: string; readonly SecretAccessKey: string };
         };
-        const insider = { AWS_ACCESS_KEY_ID: AccessKey.AccessKeyId, AWS_SECRET_ACCESS_KEY: AccessKey.SecretAccessKey };
+        const insider = {
+          AWS_ACCESS_KEY_ID: AccessKey.AccessKeyId,
+          AWS_SECRET_ACCESS_KEY: AccessKey.SecretAccessKey,
+        };
         const { EventsQueueUrl, SyncsQueueUrl } = await hub.outputs(hub.clusterStack(shop.id));
         const { ParkedQueueUrl } = await hub.outputs(hub.hubStack);
-        await assert.doesNotReject(cloud.call('sqs', 'get_queue_attributes', { QueueUrl: ParkedQueueUrl, AttributeNames: ['All'] }, insider));
+        await assert.doesNotReject(
+          cloud.call(
+            'sqs',
+            'get_queue_attributes',
+            { QueueUrl: ParkedQueueUrl, AttributeNames: ['All'] },
+            insider,
+          ),
+        );
         for (const QueueUrl of [EventsQueueUrl, SyncsQueueUrl])
-          await assert.rejects(cloud.call('sqs', 'send_message', { QueueUrl, MessageBody: '{}' }, insider), /AccessDenied/);
+          await assert.rejects(
+            cloud.call('sqs', 'send_message', { QueueUrl, MessageBody: '{}' }, insider),
+            /AccessDenied/,
+          );
       },
     },
     {
@@ -206,10 +253,18 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       fact: 'the first is removed once it has drained: nothing of it is left in the table but its record and its audits',
       async check() {
         // Two minutes after it was taken out, and then the next run of sweep.
-        await eventually('shop is removed', async () => /^shop +removed /m.test(await hub.cluster('list')), 4 * 60_000);
+        await eventually(
+          'shop is removed',
+          async () => /^shop +removed /m.test(await hub.cluster('list')),
+          4 * 60_000,
+        );
         const { TableName } = await hub.outputs(hub.hubStack);
-        const { Items } = (await cloud.call('dynamodb', 'scan', { TableName })) as { Items: readonly { pk: { S: string }; sk: { S: string } }[] };
-        const ofShop = Items.filter(({ pk, sk }) => pk.S.startsWith('shop#') || pk.S === 'CLUSTER#shop' || sk.S === 'shop');
+        const { Items } = (await cloud.call('dynamodb', 'scan', { TableName })) as {
+          Items: readonly { pk: { S: string }; sk: { S: string } }[];
+        };
+        const ofShop = Items.filter(
+          ({ pk, sk }) => pk.S.startsWith('shop#') || pk.S === 'CLUSTER#shop' || sk.S === 'shop',
+        );
         assert.deepEqual(
           ofShop
             .map(({ pk, sk }) => `${pk.S} ${sk.S}`)
@@ -239,11 +294,15 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       fact: 'no function was refused anything, sweep has published ages, and the message that was not ours is in quarantine',
       async check() {
         await eventually('a run of sweep', async () =>
-          (await hub.logLines()).some((line) => line.includes('"_aws"') && line.includes('RelayHeartbeatAge')),
+          (await hub.logLines()).some(
+            (line) => line.includes('"_aws"') && line.includes('RelayHeartbeatAge'),
+          ),
         );
         const lines = await hub.logLines();
         assert.deepEqual(
-          (await hub.logLines(repairedAt)).filter((line) => /AccessDenied|not authorized|"level":"error"/.test(line)),
+          (await hub.logLines(repairedAt)).filter((line) =>
+            /AccessDenied|not authorized|"level":"error"/.test(line),
+          ),
           [],
         );
         assert.equal(lines.filter((line) => line.includes('events message quarantined')).length, 1);
@@ -254,14 +313,24 @@ export function firstDay(hub: Deployment, canary: Deployment, atEnd: (ending: ()
       async check() {
         const { TableName } = await hub.outputs(hub.hubStack);
         for (const each of [canary, hub]) {
-          await assert.rejects(each.cdk('destroy', '--all', '--concurrency', '20', '--force'), /TerminationProtection/);
-          await pageCommand(cloud, 'aws cloudformation update-termination-protection', { values: { 'HUB-snapshot': each.snapshotStack } });
+          await assert.rejects(
+            each.cdk('destroy', '--all', '--concurrency', '20', '--force'),
+            /TerminationProtection/,
+          );
+          await pageCommand(cloud, 'aws cloudformation update-termination-protection', {
+            values: { 'HUB-snapshot': each.snapshotStack },
+          });
           await each.cdk('destroy', each.snapshotStack, '--force');
         }
-        const { Functions } = (await cloud.call('lambda', 'list_functions')) as { Functions: readonly object[] };
+        const { Functions } = (await cloud.call('lambda', 'list_functions')) as {
+          Functions: readonly object[];
+        };
         assert.equal(Functions.length, 0);
-        // The local cloud does not keep the deletion protection of global tables; test/infra asserts it on the template.
-        const { Table } = (await cloud.call('dynamodb', 'describe_table', { TableName })) as { Table: { TableStatus: string } };
+        // The local cloud does not keep the deletion protection of global tables; test/infra asserts it on
+        // the template.
+        const { Table } = (await cloud.call('dynamodb', 'describe_table', { TableName })) as {
+          Table: { TableStatus: string };
+        };
         assert.equal(Table.TableStatus, 'ACTIVE');
         // Taking forty stacks away lasts longer than a cluster drains.
         assert.match(await hub.cluster('list'), /^blog +(draining: |removed )/m);

@@ -9,8 +9,9 @@ import { startUnreachableApi } from './unreachable-api.ts';
 const unservedClusters = 38;
 
 /**
- * Creates a fleet of mostly unserved clusters, half of them behind an API server that never answers: work for one cluster must not wait for another.
- * `served` are two active clusters, the first with the given addresses.
+ * Creates a fleet of mostly unserved clusters, half of them behind an API server that never answers: work for
+ * one cluster must not wait for another. `served` are two active clusters, the first with the given
+ * addresses.
  */
 export function largeFleet(
   hub: Deployment,
@@ -33,7 +34,9 @@ export function largeFleet(
         })) as { ARN: string };
         const unserved = Array.from({ length: unservedClusters }, (_, i): UnservedCluster => {
           const id = `fleet-${i}`;
-          return i % 2 === 0 ? { id, url: unreachable.url, ca, secretArn } : { id, url: server, ca, secretArn };
+          return i % 2 === 0
+            ? { id, url: unreachable.url, ca, secretArn }
+            : { id, url: server, ca, secretArn };
         });
         hub.configure(served(), unserved);
         await hub.deploy();
@@ -48,8 +51,14 @@ export function largeFleet(
         await eventually(
           'the ages of all clusters within one run of sweep',
           async () => {
-            const lines = (await hub.logLines(from)).filter((line) => line.includes('"_aws"') && line.includes('OldestDirtyAge'));
-            const told = new Set(lines.flatMap((line) => (JSON.parse(line.slice(line.indexOf('{'))) as { cluster?: string }).cluster ?? []));
+            const lines = (await hub.logLines(from)).filter(
+              (line) => line.includes('"_aws"') && line.includes('OldestDirtyAge'),
+            );
+            const told = new Set(
+              lines.flatMap(
+                (line) => (JSON.parse(line.slice(line.indexOf('{'))) as { cluster?: string }).cluster ?? [],
+              ),
+            );
             return told.size === unservedClusters + 2;
           },
           3 * 60_000,

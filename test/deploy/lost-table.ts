@@ -5,7 +5,10 @@ import { pageCommand } from './page-command.ts';
 import type { ServedCluster } from './served-cluster.ts';
 import type { Step } from './step.ts';
 
-/** The runbook's commands for a table that is lost, cut out of "The table is lost, or wrong". `served`: active clusters, with their addresses. */
+/**
+ * The runbook's commands for a table that is lost, cut out of "The table is lost, or wrong". `served`: active
+ * clusters, with their addresses.
+ */
 export function lostTable(
   hub: Deployment,
   served: () => readonly { readonly cluster: ServedCluster; readonly addresses: readonly string[] }[],
@@ -30,7 +33,8 @@ export function lostTable(
   }
 
   async function restartRelays(): Promise<void> {
-    for (const { cluster } of served()) await cluster.restartRelay(await hub.manifest(cluster.id, '--quick-start'));
+    for (const { cluster } of served())
+      await cluster.restartRelay(await hub.manifest(cluster.id, '--quick-start'));
   }
 
   /** The clusters are active, their endpoints are what they were, and go with the pods. */
@@ -56,7 +60,10 @@ export function lostTable(
       async check() {
         const TableName = await tableName();
         // On AWS it is the system's own backup of a table that had point-in-time recovery.
-        const { BackupDetails } = (await cloud.call('dynamodb', 'create_backup', { TableName, BackupName: 'before' })) as {
+        const { BackupDetails } = (await cloud.call('dynamodb', 'create_backup', {
+          TableName,
+          BackupName: 'before',
+        })) as {
           BackupDetails: { BackupArn: string };
         };
         await deleteTable();
@@ -93,7 +100,10 @@ export function lostTable(
         const setTimeout = (VisibilityTimeout: string): Promise<unknown> =>
           cloud.call('sqs', 'set_queue_attributes', { QueueUrl, Attributes: { VisibilityTimeout } });
         const timeout = async (): Promise<string | undefined> => {
-          const attributes = await cloud.call('sqs', 'get_queue_attributes', { QueueUrl, AttributeNames: ['VisibilityTimeout'] });
+          const attributes = await cloud.call('sqs', 'get_queue_attributes', {
+            QueueUrl,
+            AttributeNames: ['VisibilityTimeout'],
+          });
           return (attributes as { Attributes: { VisibilityTimeout?: string } }).Attributes.VisibilityTimeout;
         };
         const before = await timeout();

@@ -13,8 +13,14 @@ export interface CommandOptions {
   readonly timeoutMs?: number;
 }
 
-/** Resolves to a command's output. Rejects with the end of the output if the command fails or takes too long. */
-export async function run(command: string, args: readonly string[], options: CommandOptions = {}): Promise<{ stdout: string; stderr: string }> {
+/**
+ * Resolves to a command's output. Rejects with the end of the output if the command fails or takes too long.
+ */
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<{ stdout: string; stderr: string }> {
   const { env, input = '', cwd = root, timeoutMs = 5 * 60_000 } = options;
   const child = spawn(command, args, { cwd, stdio: 'pipe', detached: true, ...(env && { env: { ...env } }) });
   const kill = (): void => {
@@ -26,7 +32,8 @@ export async function run(command: string, args: readonly string[], options: Com
   };
   process.once('exit', kill);
   const written = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (written[name] += text));
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => (written[name] += text));
   // A command that ends without reading its input is reported by its exit code.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
@@ -48,7 +55,11 @@ export async function run(command: string, args: readonly string[], options: Com
 }
 
 /** Resolves to what `look` finds; rejects with what was last wrong. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined | false>, timeoutMs = 90_000): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  timeoutMs = 90_000,
+): Promise<T> {
   const limit = Date.now() + timeoutMs;
   for (;;) {
     let wrong = 'not yet';

@@ -10,5 +10,6 @@ export async function installApp(app: string, folder: string): Promise<void> {
   await run('npm', ['install', '--no-audit', '--no-fund', '--omit=optional', '--prefix', folder, archive]);
   // The CDK is this checkout's: what fits templates to the local cloud knows the constructs by their classes.
   await mkdir(join(folder, 'node_modules'), { recursive: true });
-  for (const peer of ['aws-cdk-lib', 'constructs']) await symlink(resolve('node_modules', peer), join(folder, 'node_modules', peer));
+  for (const peer of ['aws-cdk-lib', 'constructs'])
+    await symlink(resolve('node_modules', peer), join(folder, 'node_modules', peer));
 }

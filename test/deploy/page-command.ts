@@ -29,13 +29,18 @@ export const pageCommands = [
 ] as const;
 
 /**
- * Cuts the command that begins so out of the pages and runs it as the account's administrator. `values` replace the words that stand for the reader's own,
- * `env` are variables of the shell, and the same shell runs `next` afterwards.
+ * Cuts the command that begins so out of the pages and runs it as the account's administrator. `values`
+ * replace the words that stand for the reader's own, `env` are variables of the shell, and the same shell
+ * runs `next` afterwards.
  */
 export async function pageCommand(
   cloud: LocalCloud,
   beginning: (typeof pageCommands)[number],
-  { values = {}, env = {}, next = '' }: { readonly values?: Environment; readonly env?: Environment; readonly next?: string } = {},
+  {
+    values = {},
+    env = {},
+    next = '',
+  }: { readonly values?: Environment; readonly env?: Environment; readonly next?: string } = {},
 ): Promise<string> {
   const found = ['docs/getting-started.md', 'docs/upgrading.md', 'docs/runbook.md']
     .flatMap(commandsOf)
@@ -46,5 +51,7 @@ export async function pageCommand(
     (text, [word, value]) => text.replace(new RegExp(`(?<=[ =])${word}(?= |$)`, 'g'), value),
     first.command,
   );
-  return (await run('bash', ['-c', `set -e\n${command}\n${next}`], { env: { ...cloud.administrator, ...env } })).stdout;
+  return (
+    await run('bash', ['-c', `set -e\n${command}\n${next}`], { env: { ...cloud.administrator, ...env } })
+  ).stdout;
 }

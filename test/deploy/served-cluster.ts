@@ -14,7 +14,10 @@ const namespace = 'fleet-endpoints';
 /** The issuer of the service accounts' tokens, which IAM knows as an OIDC provider. */
 export const issuer = 'kubernetes.default.svc';
 
-/** A real control plane, and its operators' actions. Without a kubelet, the relay runs beside it by its Deployment, and has its identity in AWS. */
+/**
+ * A real control plane, and its operators' actions. Without a kubelet, the relay runs beside it by its
+ * Deployment, and has its identity in AWS.
+ */
 export class ServedCluster {
   readonly id: string;
   readonly controlPlane: ControlPlane;
@@ -27,7 +30,13 @@ export class ServedCluster {
   /** Environment that gives the relay its identity in AWS. */
   relayIdentity: Environment = {};
 
-  private constructor(id: string, controlPlane: ControlPlane, secretArn: string, cloud: LocalCloud, folder: string) {
+  private constructor(
+    id: string,
+    controlPlane: ControlPlane,
+    secretArn: string,
+    cloud: LocalCloud,
+    folder: string,
+  ) {
     this.id = id;
     this.controlPlane = controlPlane;
     this.api = connectApi(controlPlane.connection);
@@ -37,10 +46,19 @@ export class ServedCluster {
   }
 
   /** Kubernetes' own endpoint controllers run at first, as on any cluster. */
-  static async start(id: string, cloud: LocalCloud, folder: string, endpointControllers: 'on' | 'off' = 'on'): Promise<ServedCluster> {
-    const controllers = endpointControllers === 'on' ? `${builtIn},endpoints-controller,endpointslice-controller` : builtIn;
+  static async start(
+    id: string,
+    cloud: LocalCloud,
+    folder: string,
+    endpointControllers: 'on' | 'off' = 'on',
+  ): Promise<ServedCluster> {
+    const controllers =
+      endpointControllers === 'on' ? `${builtIn},endpoints-controller,endpointslice-controller` : builtIn;
     const controlPlane = await startControlPlane({ controllers });
-    const secret = await cloud.call('secretsmanager', 'create_secret', { Name: `writer-${id}`, SecretString: '{"token":"none yet"}' });
+    const secret = await cloud.call('secretsmanager', 'create_secret', {
+      Name: `writer-${id}`,
+      SecretString: '{"token":"none yet"}',
+    });
     const cluster = new ServedCluster(id, controlPlane, (secret as { ARN: string }).ARN, cloud, folder);
     await cluster.api.create('Node', '', { metadata: { name: 'node' } });
     const spec = { selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] };
@@ -50,7 +68,10 @@ export class ServedCluster {
 
   async kubectl(args: readonly string[], input?: string): Promise<string> {
     const { binary, kubeconfig } = this.controlPlane;
-    const options = { env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder }, ...(input !== undefined && { input }) };
+    const options = {
+      env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder },
+      ...(input !== undefined && { input }),
+    };
     return (await run(binary, ['kubectl', `--kubeconfig=${kubeconfig}`, ...args], options)).stdout;
   }
 
@@ -59,7 +80,10 @@ export class ServedCluster {
   }
 
   dryRun(manifest: string): Promise<string> {
-    return this.kubectl(['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-'], manifest);
+    return this.kubectl(
+      ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-'],
+      manifest,
+    );
   }
 
   apply(manifest: string): Promise<string> {
@@ -69,10 +93,21 @@ export class ServedCluster {
   /** By a TokenRequest, as the kubelet asks for one. */
   async token(
     serviceAccount: string,
-    { audience, expirationSeconds = 7200 }: { readonly audience?: string; readonly expirationSeconds?: number } = {},
+    {
+      audience,
+      expirationSeconds = 7200,
+    }: { readonly audience?: string; readonly expirationSeconds?: number } = {},
   ): Promise<string> {
     const forWhom = audience ? [`--audience=${audience}`] : [];
-    const args = ['create', 'token', serviceAccount, '--namespace', namespace, `--duration=${expirationSeconds}s`, ...forWhom];
+    const args = [
+      'create',
+      'token',
+      serviceAccount,
+      '--namespace',
+      namespace,
+      `--duration=${expirationSeconds}s`,
+      ...forWhom,
+    ];
     return (await this.kubectl(args)).trim();
   }
 
@@ -83,12 +118,16 @@ export class ServedCluster {
   }
 
   /**
-   * Plays the kubelet: environment, volumes and mounts are those of the printed Deployment, and the API server issues the tokens. The pod's paths lie under a
-   * folder, so paths in the manifest are read there. `podIdentity`: the agent of its node, on EKS.
+   * Plays the kubelet: environment, volumes and mounts are those of the printed Deployment, and the API
+   * server issues the tokens. The pod's paths lie under a folder, so paths in the manifest are read there.
+   * `podIdentity`: the agent of its node, on EKS.
    */
   async startRelay(
     manifest: string,
-    { program = 'dist/relay/relay.mjs', podIdentity }: { readonly program?: string; readonly podIdentity?: PodIdentityAgent | undefined } = {},
+    {
+      program = 'dist/relay/relay.mjs',
+      podIdentity,
+    }: { readonly program?: string; readonly podIdentity?: PodIdentityAgent | undefined } = {},
   ): Promise<void> {
     const root = join(this.#folder, `${this.id}-pod`);
     const { server, ca = '' } = this.controlPlane.connection;
@@ -97,13 +136,22 @@ export class ServedCluster {
     await putFile(join(root, serviceAccount, 'token'), await this.token('relay'));
     const { environment, tokens, serviceAccountName } = podOf(manifest);
     for (const { path, audience, expirationSeconds } of tokens) {
-      await putFile(join(root, path), withPlainAudience(await this.token(serviceAccountName, { audience, expirationSeconds })));
+      await putFile(
+        join(root, path),
+        withPlainAudience(await this.token(serviceAccountName, { audience, expirationSeconds })),
+      );
     }
-    const mounted = (value: string): string => (tokens.some(({ mountPath }) => value.startsWith(`${mountPath}/`)) ? join(root, value) : value);
-    const inPod = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, mounted(value)]));
-    this.relayIdentity = Object.fromEntries(Object.entries(inPod).filter(([name]) => /^AWS_(ROLE_ARN|WEB_IDENTITY_TOKEN_FILE)$/.test(name)));
+    const mounted = (value: string): string =>
+      tokens.some(({ mountPath }) => value.startsWith(`${mountPath}/`)) ? join(root, value) : value;
+    const inPod = Object.fromEntries(
+      Object.entries(environment).map(([name, value]) => [name, mounted(value)]),
+    );
+    this.relayIdentity = Object.fromEntries(
+      Object.entries(inPod).filter(([name]) => /^AWS_(ROLE_ARN|WEB_IDENTITY_TOKEN_FILE)$/.test(name)),
+    );
     const tokenFile = join(root, 'eks-pod-identity-token');
-    if (podIdentity) await putFile(tokenFile, await this.token(serviceAccountName, { audience: podIdentityAudience }));
+    if (podIdentity)
+      await putFile(tokenFile, await this.token(serviceAccountName, { audience: podIdentityAudience }));
     const env = {
       PATH: process.env['PATH'] ?? '',
       ...inPod,
@@ -159,7 +207,13 @@ export class ServedCluster {
       spec: { nodeName: 'node', containers: [{ name: 'web', image: 'web' }] },
     });
     const conditions = [{ type: 'Ready', status: 'True' }];
-    await this.api.patch('Pod', 'default', name, { status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions } }, 'status');
+    await this.api.patch(
+      'Pod',
+      'default',
+      name,
+      { status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions } },
+      'status',
+    );
   }
 
   async removePod(name: string): Promise<void> {
@@ -178,7 +232,9 @@ export class ServedCluster {
   async sliceAddresses(service: string): Promise<readonly string[]> {
     const { items } = await this.api.list('EndpointSlice', 'default');
     const slices = items.filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === service);
-    return slices.flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready).flatMap((e) => e.addresses)).sort();
+    return slices
+      .flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready).flatMap((e) => e.addresses))
+      .sort();
   }
 
   async untilAddresses(wanted: readonly string[], timeoutMs?: number): Promise<void> {
@@ -215,7 +271,9 @@ interface Named {
 
 interface Volume extends Named {
   readonly projected?: {
-    readonly sources: readonly { readonly serviceAccountToken?: Pick<ProjectedToken, 'path' | 'audience' | 'expirationSeconds'> }[];
+    readonly sources: readonly {
+      readonly serviceAccountToken?: Pick<ProjectedToken, 'path' | 'audience' | 'expirationSeconds'>;
+    }[];
   };
 }
 
@@ -234,10 +292,13 @@ function podOf(manifest: string): {
   const volumes: readonly Volume[] = spec.volumes ?? [];
   return {
     serviceAccountName: spec.serviceAccountName,
-    environment: Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))),
+    environment: Object.fromEntries(
+      env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
+    ),
     tokens: volumeMounts.flatMap(({ name, mountPath }) =>
-      (volumes.find((v) => v.name === name)?.projected?.sources ?? []).flatMap(({ serviceAccountToken: token }) =>
-        token ? [{ ...token, mountPath, path: join(mountPath, token.path) }] : [],
+      (volumes.find((v) => v.name === name)?.projected?.sources ?? []).flatMap(
+        ({ serviceAccountToken: token }) =>
+          token ? [{ ...token, mountPath, path: join(mountPath, token.path) }] : [],
       ),
     ),
   };
@@ -248,9 +309,15 @@ async function putFile(path: string, text: string): Promise<void> {
   await writeFile(path, text, { mode: 0o600 });
 }
 
-/** Kubernetes writes a list of one, which AWS takes; the local cloud compares text, and checks no signature. */
+/**
+ * Kubernetes writes a list of one, which AWS takes; the local cloud compares text, and checks no signature.
+ */
 function withPlainAudience(token: string): string {
   const [header, payload = '', signature] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-  return [header, Buffer.from(JSON.stringify({ ...claims, aud: claims.aud[0] })).toString('base64url'), signature].join('.');
+  return [
+    header,
+    Buffer.from(JSON.stringify({ ...claims, aud: claims.aud[0] })).toString('base64url'),
+    signature,
+  ].join('.');
 }

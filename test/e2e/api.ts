@@ -25,14 +25,35 @@ export type Draft<K extends ObjectKind> = Loose<Objects[K]>;
 /** A user's view of a cluster: plain requests and their responses. */
 export interface Api {
   get<K extends ObjectKind>(kind: K, namespace: string, name: string): Promise<Objects[K] | undefined>;
-  list<K extends ObjectKind>(kind: K, namespace: string): Promise<{ readonly resourceVersion: string; readonly items: readonly Objects[K][] }>;
+  list<K extends ObjectKind>(
+    kind: K,
+    namespace: string,
+  ): Promise<{ readonly resourceVersion: string; readonly items: readonly Objects[K][] }>;
   create<K extends ObjectKind>(kind: K, namespace: string, object: Draft<K>): Promise<Objects[K]>;
   /** JSON merge patch. */
-  patch<K extends ObjectKind>(kind: K, namespace: string, name: string, patch: Draft<K>, subresource?: 'status'): Promise<Objects[K]>;
+  patch<K extends ObjectKind>(
+    kind: K,
+    namespace: string,
+    name: string,
+    patch: Draft<K>,
+    subresource?: 'status',
+  ): Promise<Objects[K]>;
   /** An object that is gone already is fine. */
-  delete(kind: ObjectKind, namespace: string, name: string, options?: { readonly gracePeriodSeconds: number }): Promise<void>;
-  /** Changes after `resourceVersion` until the signal ends it; ends by itself when the server closes the connection. */
-  watch<K extends ObjectKind>(kind: K, resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent<K>>;
+  delete(
+    kind: ObjectKind,
+    namespace: string,
+    name: string,
+    options?: { readonly gracePeriodSeconds: number },
+  ): Promise<void>;
+  /**
+   * Changes after `resourceVersion` until the signal ends it; ends by itself when the server closes the
+   * connection.
+   */
+  watch<K extends ObjectKind>(
+    kind: K,
+    resourceVersion: string,
+    signal: AbortSignal,
+  ): AsyncIterable<WatchEvent<K>>;
   close(): void;
 }
 
@@ -71,7 +92,10 @@ export function connectApi(connection: Connection): Api {
     },
     async patch(kind, namespace, name, patch, subresource) {
       const at = path(kind, namespace, name) + (subresource ? `/${subresource}` : '');
-      return call(transport, 'PATCH', at, { body: JSON.stringify(patch), contentType: 'application/merge-patch+json' });
+      return call(transport, 'PATCH', at, {
+        body: JSON.stringify(patch),
+        contentType: 'application/merge-patch+json',
+      });
     },
     async delete(kind, namespace, name, options) {
       const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...options });
@@ -103,7 +127,12 @@ function text(kind: ObjectKind, object: object): string {
   return JSON.stringify({ apiVersion: resources[kind][0], kind, ...object });
 }
 
-async function call<T>(transport: HttpTransport, method: string, at: string, options: RequestOptions): Promise<T> {
+async function call<T>(
+  transport: HttpTransport,
+  method: string,
+  at: string,
+  options: RequestOptions,
+): Promise<T> {
   return read(await transport.request(method, at, options));
 }
 

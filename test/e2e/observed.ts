@@ -21,13 +21,19 @@ export async function observe(api: Api): Promise<Observed> {
   const changed = (): void => {
     for (const wake of [...waiting]) wake();
   };
-  const views = [follow(api, 'Endpoints', endpoints, changed, stopping.signal), follow(api, 'EndpointSlice', slices, changed, stopping.signal)];
+  const views = [
+    follow(api, 'Endpoints', endpoints, changed, stopping.signal),
+    follow(api, 'EndpointSlice', slices, changed, stopping.signal),
+  ];
   await Promise.all(views.map((view) => view.listed));
 
   return {
     endpoints: (namespace, name) => endpoints.get(`${namespace}/${name}`),
     slices: (namespace, service) =>
-      [...slices.values()].filter((s) => s.metadata.namespace === namespace && s.metadata.labels?.['kubernetes.io/service-name'] === service),
+      [...slices.values()].filter(
+        (s) =>
+          s.metadata.namespace === namespace && s.metadata.labels?.['kubernetes.io/service-name'] === service,
+      ),
     async eventually(assertion, timeoutMs = 120_000) {
       const limit = Date.now() + timeoutMs;
       for (;;) {
@@ -59,7 +65,13 @@ function nextChange(waiting: Set<() => void>, orAfterMs: number): Promise<void> 
   });
 }
 
-function follow<K extends OutputKind>(api: Api, kind: K, into: Map<string, Objects[K]>, changed: () => void, signal: AbortSignal) {
+function follow<K extends OutputKind>(
+  api: Api,
+  kind: K,
+  into: Map<string, Objects[K]>,
+  changed: () => void,
+  signal: AbortSignal,
+) {
   const key = ({ metadata }: Objects[K]): string => `${metadata.namespace}/${metadata.name}`;
   async function list(): Promise<string> {
     const { items, resourceVersion } = await api.list(kind, '');

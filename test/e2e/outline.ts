@@ -16,15 +16,24 @@ export interface SliceOutline {
 
 /** Returns the content of the Endpoints, without the order of subsets (RS-16), addresses and ports. */
 export function outlineOfEndpoints(endpoints: Endpoints | undefined): readonly SubsetOutline[] | undefined {
-  const names = (list: readonly { readonly targetRef?: { readonly name?: string }; readonly ip: string }[] | undefined): readonly string[] =>
-    (list ?? []).map((a) => a.targetRef?.name ?? a.ip).sort();
+  const names = (
+    list: readonly { readonly targetRef?: { readonly name?: string }; readonly ip: string }[] | undefined,
+  ): readonly string[] => (list ?? []).map((a) => a.targetRef?.name ?? a.ip).sort();
   return (
     endpoints &&
-    byText((endpoints.subsets ?? []).map((s) => ({ ready: names(s.addresses), notReady: names(s.notReadyAddresses), ports: ports(s.ports) })))
+    byText(
+      (endpoints.subsets ?? []).map((s) => ({
+        ready: names(s.addresses),
+        notReady: names(s.notReadyAddresses),
+        ports: ports(s.ports),
+      })),
+    )
   );
 }
 
-/** Returns the content of the slices, without the order of slices, endpoints and ports, which is free (ES-42). */
+/**
+ * Returns the content of the slices, without the order of slices, endpoints and ports, which is free (ES-42).
+ */
 export function outlineOfSlices(slices: readonly EndpointSlice[]): readonly SliceOutline[] {
   return byText(
     slices.map((s) => ({

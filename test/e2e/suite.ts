@@ -29,8 +29,8 @@ export interface SuiteOptions {
 }
 
 /**
- * The users' view of the two controllers in any implementation, by the Kubernetes API only. The suite passes with the real kube-controller-manager, which
- * proves its expectations.
+ * The users' view of the two controllers in any implementation, by the Kubernetes API only. The suite passes
+ * with the real kube-controller-manager, which proves its expectations.
  */
 export function e2eSuite({ name, connect }: SuiteOptions): void {
   describe(name, { concurrent: true, timeout: 300_000 }, () => {
@@ -45,7 +45,12 @@ export function e2eSuite({ name, connect }: SuiteOptions): void {
       cluster = await connect();
       api = connectApi(cluster.connection);
       for (const [i, node] of nodes.entries())
-        await api.create('Node', '', { metadata: { name: node, labels: { 'topology.kubernetes.io/zone': ['zone-a', 'zone-b'][i] as string } } });
+        await api.create('Node', '', {
+          metadata: {
+            name: node,
+            labels: { 'topology.kubernetes.io/zone': ['zone-a', 'zone-b'][i] as string },
+          },
+        });
       observed = await observe(api);
       await expectWriter(cluster, api, observed, `e2e-${run}`);
     });
@@ -62,17 +67,39 @@ export function e2eSuite({ name, connect }: SuiteOptions): void {
         await body(newWorld(api, observed as Observed, namespace, nodes));
       });
 
-    for (const declare of [membership, ports, families, conditions, metadata, triggerTime, packing, ownership, quiet, upstreamSpecs])
+    for (const declare of [
+      membership,
+      ports,
+      families,
+      conditions,
+      metadata,
+      triggerTime,
+      packing,
+      ownership,
+      quiet,
+      upstreamSpecs,
+    ])
       declare(scenario);
   });
 }
 
 /** Fails early without a writer, because every scenario would wait for its deadline. */
-async function expectWriter({ lines = [] }: ApiUnderTest, api: Api, observed: Observed, namespace: string): Promise<void> {
+async function expectWriter(
+  { lines = [] }: ApiUnderTest,
+  api: Api,
+  observed: Observed,
+  namespace: string,
+): Promise<void> {
   await api.create('Namespace', '', { metadata: { name: namespace } });
-  await api.create('Service', namespace, { metadata: { name: 'first' }, spec: { selector: { app: 'first' }, ports: [httpPort] } });
+  await api.create('Service', namespace, {
+    metadata: { name: 'first' },
+    spec: { selector: { app: 'first' }, ports: [httpPort] },
+  });
   await observed.eventually(() => {
-    const written = [observed.endpoints(namespace, 'first'), ...observed.slices(namespace, 'first')].filter((o) => o !== undefined);
-    if (written.length < 2) throw new Error(`nobody keeps endpoints on this cluster\n${lines.slice(-30).join('\n')}`);
+    const written = [observed.endpoints(namespace, 'first'), ...observed.slices(namespace, 'first')].filter(
+      (o) => o !== undefined,
+    );
+    if (written.length < 2)
+      throw new Error(`nobody keeps endpoints on this cluster\n${lines.slice(-30).join('\n')}`);
   });
 }

@@ -8,7 +8,11 @@ export interface World {
   readonly api: Api;
   /** Two nodes, in `zone-a` and `zone-b`. */
   readonly nodes: readonly [string, string];
-  service(name: string, spec: Draft<'Service'>['spec'], metadata?: Draft<'Service'>['metadata']): Promise<Service>;
+  service(
+    name: string,
+    spec: Draft<'Service'>['spec'],
+    metadata?: Draft<'Service'>['metadata'],
+  ): Promise<Service>;
   /** Creates a pod that runs, is ready and has an address, unless the sketch differs. */
   pod(name: string, sketch: PodSketch): Promise<Pod>;
   pods(prefix: string, count: number, sketch: PodSketch): Promise<void>;
@@ -23,8 +27,9 @@ export interface World {
   eventually: Observed['eventually'];
   /**
    * Resolves when a change made after all others has shown, twice: what was to be written for those has been.
-   * A test waits for it before it deletes a slice. A watcher can see a slice before its writer has the answer; where the slice is deleted in
-   * between, upstream's tracker notes it afterwards and takes its cache for stale from then on (TR-4c).
+   * A test waits for it before it deletes a slice. A watcher can see a slice before its writer has the
+   * answer; where the slice is deleted in between, upstream's tracker notes it afterwards and takes its cache
+   * for stale from then on (TR-4c).
    */
   settled(): Promise<void>;
 }
@@ -49,7 +54,12 @@ export interface ContainerPort {
   readonly protocol?: string;
 }
 
-export const httpPort = { name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' } as const satisfies ServicePort;
+export const httpPort = {
+  name: 'http',
+  port: 80,
+  targetPort: 8080,
+  protocol: 'TCP',
+} as const satisfies ServicePort;
 
 export function newWorld(api: Api, observed: Observed, namespace: string, nodes: World['nodes']): World {
   const ips = new Map<string, readonly string[]>();
@@ -59,11 +69,15 @@ export function newWorld(api: Api, observed: Observed, namespace: string, nodes:
     namespace,
     api,
     nodes,
-    service: (name, spec, metadata) => api.create('Service', namespace, { metadata: { ...metadata, name }, spec: spec ?? {} }),
+    service: (name, spec, metadata) =>
+      api.create('Service', namespace, { metadata: { ...metadata, name }, spec: spec ?? {} }),
     async pod(name, sketch) {
       const container = { name: 'c', image: 'i', ...(sketch.ports && { ports: sketch.ports }) };
       const spec = { nodeName: sketch.node ?? nodes[0], containers: [container], ...sketch.spec };
-      const pod = await api.create('Pod', namespace, { metadata: { name, labels: sketch.labels ?? {} }, spec } as Draft<'Pod'>);
+      const pod = await api.create('Pod', namespace, {
+        metadata: { name, labels: sketch.labels ?? {} },
+        spec,
+      } as Draft<'Pod'>);
       ips.set(name, sketch.ips ?? [`10.1.${Math.floor(ips.size / 250)}.${1 + (ips.size % 250)}`]);
       await world.podStatus(name, sketch);
       return pod;
@@ -75,7 +89,15 @@ export function newWorld(api: Api, observed: Observed, namespace: string, nodes:
       });
       await Promise.all(hands);
     },
-    async podStatus(name, { ready = true, phase = 'Running', ips: given, since = new Date().toISOString().replace(/\.\d+Z$/, 'Z') }) {
+    async podStatus(
+      name,
+      {
+        ready = true,
+        phase = 'Running',
+        ips: given,
+        since = new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+      },
+    ) {
       const podIPs = (given ?? ips.get(name) ?? []).map((ip) => ({ ip }));
       const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: since }];
       const status = { phase, conditions, ...(podIPs[0] && { podIP: podIPs[0].ip, podIPs }) };
@@ -87,15 +109,20 @@ export function newWorld(api: Api, observed: Observed, namespace: string, nodes:
     slices: (service) =>
       observed
         .slices(namespace, service)
-        .toSorted((a, b) => `${a.addressType} ${a.metadata.name}`.localeCompare(`${b.addressType} ${b.metadata.name}`)),
+        .toSorted((a, b) =>
+          `${a.addressType} ${a.metadata.name}`.localeCompare(`${b.addressType} ${b.metadata.name}`),
+        ),
     eventually: observed.eventually,
     async settled() {
       for (const round of [0, 1]) {
         const labels = { round: String(++barriers) };
-        if (barriers === 1) await world.service('barrier', { selector: { app: 'barrier' }, ports: [httpPort] }, { labels });
+        if (barriers === 1)
+          await world.service('barrier', { selector: { app: 'barrier' }, ports: [httpPort] }, { labels });
         else await api.patch('Service', namespace, 'barrier', { metadata: { labels } });
         await observed.eventually(() => {
-          const written = [world.endpoints('barrier'), ...world.slices('barrier')].map((o) => o?.metadata.labels?.['round']);
+          const written = [world.endpoints('barrier'), ...world.slices('barrier')].map(
+            (o) => o?.metadata.labels?.['round'],
+          );
           if (written.length < 2 || written.some((r) => r !== labels.round))
             throw new Error(`the change that marks the end has not shown (${round})`);
         });

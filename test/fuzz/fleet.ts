@@ -1,4 +1,7 @@
-/** The hub that the doors of messages and records lead to: three clusters, of which `a` is attacked, and what must be true of it afterwards. */
+/**
+ * The hub that the doors of messages and records lead to: three clusters, of which `a` is attacked, and what
+ * must be true of it afterwards.
+ */
 
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { readEvents } from '#shared/queue/events.ts';
@@ -23,7 +26,10 @@ export async function startFleet(): Promise<SetWorld> {
 
 const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n' } };
 
-/** Adds a pod to each cluster after the attack, and sends lists, which replace the claims of the attack about its own cluster. */
+/**
+ * Adds a pod to each cluster after the attack, and sends lists, which replace the claims of the attack about
+ * its own cluster.
+ */
 export async function goOn(world: SetWorld): Promise<void> {
   for (const id of ['a', 'c'] as const) {
     const member = world.of(id);
@@ -34,7 +40,10 @@ export async function goOn(world: SetWorld): Promise<void> {
   await pass(world, 130);
 }
 
-/** Sweep rejects at the end of a run in which a step has failed for a cluster: the other clusters have had theirs. */
+/**
+ * Sweep rejects at the end of a run in which a step has failed for a cluster: the other clusters have had
+ * theirs.
+ */
 async function pass(world: SetWorld, seconds: number): Promise<void> {
   const endMs = world.nowMs + seconds * 1000;
   while (world.nowMs < endMs) {
@@ -57,7 +66,8 @@ export const addressesIn = (world: SetWorld, id: string): readonly string[] => {
 export function ensureServed(world: SetWorld, id: 'a' | 'c'): void {
   const net = id === 'a' ? '10.1.0' : '10.3.0';
   const served = addressesIn(world, id);
-  for (const ip of [`${net}.1`, `${net}.2`, `${net}.99`]) ensure(served.includes(ip), `cluster ${id} serves ${served.join(', ')}, without ${ip}`);
+  for (const ip of [`${net}.1`, `${net}.2`, `${net}.99`])
+    ensure(served.includes(ip), `cluster ${id} serves ${served.join(', ')}, without ${ip}`);
 }
 
 /** Inputs of a cluster, as its relay has sent them. */
@@ -67,7 +77,11 @@ const inputsOf = (world: SetWorld, id: string): readonly Item[] =>
 /** Call before the attack; the result checks that no input of `b` and `c` has changed by it. */
 export function watchOthers(world: SetWorld): () => void {
   const before = JSON.stringify(['b', 'c'].map((id) => inputsOf(world, id)));
-  return () => ensure(JSON.stringify(['b', 'c'].map((id) => inputsOf(world, id))) === before, 'an input of another cluster has changed');
+  return () =>
+    ensure(
+      JSON.stringify(['b', 'c'].map((id) => inputsOf(world, id))) === before,
+      'an input of another cluster has changed',
+    );
 }
 
 /** Checks that each record of the table belongs to a known cluster, and fits DynamoDB. */
@@ -78,11 +92,20 @@ function ensureKeys(world: SetWorld): void {
     ensure(owner === undefined || world.members.has(owner), `record ${JSON.stringify(pk)} is of no cluster`);
     if (sk === 'work') {
       const service = parseWorkKey(pk);
-      ensure(workKey(service).pk === pk && service.cluster === owner, `work item ${JSON.stringify(pk)} is read as one of ${service.cluster}`);
+      ensure(
+        workKey(service).pk === pk && service.cluster === owner,
+        `work item ${JSON.stringify(pk)} is read as one of ${service.cluster}`,
+      );
     }
-    ensure(Buffer.byteLength(pk) <= 2048 && Buffer.byteLength(sk) <= 1024, `the key ${JSON.stringify([pk, sk])} is longer than DynamoDB allows`);
+    ensure(
+      Buffer.byteLength(pk) <= 2048 && Buffer.byteLength(sk) <= 1024,
+      `the key ${JSON.stringify([pk, sk])} is longer than DynamoDB allows`,
+    );
     for (const value of Object.values(item))
-      ensure(typeof value !== 'string' || value.isWellFormed(), `record ${JSON.stringify([pk, sk])} has text with a lone surrogate`);
+      ensure(
+        typeof value !== 'string' || value.isWellFormed(),
+        `record ${JSON.stringify([pk, sk])} has text with a lone surrogate`,
+      );
   }
 }
 
@@ -91,8 +114,10 @@ const maxReasonLength = 1_000;
 /** Checks that each message in the queues is readable, and each quarantined one has its reason. */
 function ensureQueues(world: SetWorld): void {
   for (const { id, queues } of world.members.values()) {
-    for (const { body } of queues.events.waiting()) ensure(readEvents(body).cluster === id, `a message in the queue of ${id} is of another cluster`);
-    for (const { body } of queues.syncs.waiting()) ensure(readWakeUp(body).cluster === id, `a wake-up in the queue of ${id} is of another cluster`);
+    for (const { body } of queues.events.waiting())
+      ensure(readEvents(body).cluster === id, `a message in the queue of ${id} is of another cluster`);
+    for (const { body } of queues.syncs.waiting())
+      ensure(readWakeUp(body).cluster === id, `a wake-up in the queue of ${id} is of another cluster`);
     for (const { body } of queues.quarantine.waiting()) {
       const { reason } = decodeMessage(body) as { readonly reason?: unknown };
       ensure(
@@ -100,17 +125,26 @@ function ensureQueues(world: SetWorld): void {
         `a message is set aside because of ${JSON.stringify(reason)}`,
       );
     }
-    ensure(queues.deadEvents.waiting().length + queues.deadSyncs.waiting().length === 0, `a message of ${id} has come back until it was dead`);
+    ensure(
+      queues.deadEvents.waiting().length + queues.deadSyncs.waiting().length === 0,
+      `a message of ${id} has come back until it was dead`,
+    );
   }
 }
 
 /** Checks that no message has failed: an unreadable one is quarantined at its first receive. */
 function ensureNothingFailed(world: SetWorld): void {
   const errors = world.warnings.filter((text) => text.includes('"error"'));
-  ensure((world.metrics.get('MessagesFailed') ?? 0) === 0, `messages come back: ${errors.slice(0, 3).join('; ')}`);
+  ensure(
+    (world.metrics.get('MessagesFailed') ?? 0) === 0,
+    `messages come back: ${errors.slice(0, 3).join('; ')}`,
+  );
 }
 
-/** Lets the fleet live on. Throws if a key or a message names another cluster than its own, or if a message comes back. */
+/**
+ * Lets the fleet live on. Throws if a key or a message names another cluster than its own, or if a message
+ * comes back.
+ */
 export async function ensureUnharmed(world: SetWorld): Promise<void> {
   await goOn(world);
   ensureKeys(world);

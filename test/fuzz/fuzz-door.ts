@@ -1,4 +1,7 @@
-/** Runs one door: each case ends in time, rejects nothing behind its back, and leaves the prototypes as they were. */
+/**
+ * Runs one door: each case ends in time, rejects nothing behind its back, and leaves the prototypes as they
+ * were.
+ */
 import fc from 'fast-check';
 import type { Door } from './door.ts';
 
@@ -25,7 +28,10 @@ const maxCaseMs = 10_000;
 const maxRunMs = 60_000;
 const maxValueCharacters = 3_000;
 
-export async function fuzzDoor({ values, check, cases }: Door, options: FuzzOptions): Promise<Failure | undefined> {
+export async function fuzzDoor(
+  { values, check, cases }: Door,
+  options: FuzzOptions,
+): Promise<Failure | undefined> {
   const rejected: unknown[] = [];
   const onRejection = (reason: unknown): void => void rejected.push(reason);
   process.on('unhandledRejection', onRejection);
@@ -35,7 +41,8 @@ export async function fuzzDoor({ values, check, cases }: Door, options: FuzzOpti
     await check(value);
     const { user, system } = process.cpuUsage(begun);
     const usedMs = (user + system) / 1_000;
-    if (usedMs > maxCaseMs) throw new Error(`the case used ${Math.round(usedMs)} ms of the processor, and may use ${maxCaseMs}`);
+    if (usedMs > maxCaseMs)
+      throw new Error(`the case used ${Math.round(usedMs)} ms of the processor, and may use ${maxCaseMs}`);
     // Node reports a rejection without a handler at the end of a turn.
     await new Promise((resolve) => setImmediate(resolve));
     const [first] = rejected.splice(0);
@@ -56,14 +63,24 @@ export async function fuzzDoor({ values, check, cases }: Door, options: FuzzOpti
     seed,
     path: result.counterexamplePath ?? '',
     error: errorText(result.errorInstance),
-    value: value.length > maxValueCharacters ? `${value.slice(0, maxValueCharacters)}… (${value.length} characters)` : value,
+    value:
+      value.length > maxValueCharacters
+        ? `${value.slice(0, maxValueCharacters)}… (${value.length} characters)`
+        : value,
   };
 }
 
-const errorText = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+const errorText = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-const prototypes = { Object: Object.prototype, Array: Array.prototype, Function: Function.prototype, String: String.prototype };
-const namesOf = (): string => JSON.stringify(Object.entries(prototypes).map(([name, of]) => [name, Reflect.ownKeys(of).map(String)]));
+const prototypes = {
+  Object: Object.prototype,
+  Array: Array.prototype,
+  Function: Function.prototype,
+  String: String.prototype,
+};
+const namesOf = (): string =>
+  JSON.stringify(Object.entries(prototypes).map(([name, of]) => [name, Reflect.ownKeys(of).map(String)]));
 const namesBefore = namesOf();
 
 function checkPrototypes(): void {

@@ -1,6 +1,6 @@
 /**
- * npm run fuzz -- --minutes N [--door NAME] [--seed S] [--path P]: the doors share the minutes, and each one runs seed after seed. A failure prints what
- * failed, and the command that repeats it.
+ * npm run fuzz -- --minutes N [--door NAME] [--seed S] [--path P]: the doors share the minutes, and each one
+ * runs seed after seed. A failure prints what failed, and the command that repeats it.
  */
 
 import { randomInt } from 'node:crypto';
@@ -19,11 +19,13 @@ const { values } = programArguments({
   },
 });
 const chosen = doors.filter(({ name }) => values.door === undefined || name === values.door);
-if (chosen.length === 0) exit(`no door ${values.door}: there are ${doors.map(({ name }) => name).join(', ')}`);
+if (chosen.length === 0)
+  exit(`no door ${values.door}: there are ${doors.map(({ name }) => name).join(', ')}`);
 const [minutes, firstSeed] = [Number(values.minutes), Number(values.seed ?? randomInt(2 ** 31))];
 if (!(minutes > 0)) exit(`--minutes ${values.minutes}: a number above 0 is needed`);
 if (!Number.isInteger(firstSeed)) exit(`--seed ${values.seed}: a whole number is needed`);
-if (values.path !== undefined && (values.door === undefined || values.seed === undefined)) exit('--path needs --door and --seed');
+if (values.path !== undefined && (values.door === undefined || values.seed === undefined))
+  exit('--path needs --door and --seed');
 
 /** A thread of its own notices a case that never ends: the thread that runs it can do nothing then. */
 const watch = new Worker(new URL('./watch.ts', import.meta.url), { workerData: { maxMs: 60_000 } });
@@ -40,9 +42,15 @@ async function run(door: Door, ms: number): Promise<boolean> {
   for (let seed = firstSeed; cases === 0 || performance.now() < untilMs; seed++) {
     const first = cases;
     const onCase = (): void => watch.postMessage(again(door.name, seed, String(cases++ - first)));
-    const failure = await fuzzDoor(door, { seed, onCase, ...(values.path !== undefined && { path: values.path }) });
+    const failure = await fuzzDoor(door, {
+      seed,
+      onCase,
+      ...(values.path !== undefined && { path: values.path }),
+    });
     if (failure) {
-      console.log(`${door.name} failed: ${failure.error}\nwith ${failure.value}\n${again(door.name, failure.seed, failure.path)}`);
+      console.log(
+        `${door.name} failed: ${failure.error}\nwith ${failure.value}\n${again(door.name, failure.seed, failure.path)}`,
+      );
       return false;
     }
     if (values.path !== undefined) break;

@@ -4,10 +4,16 @@ import { expect, it } from 'vitest';
 import { doors } from './doors.ts';
 import { fuzzDoor } from './fuzz-door.ts';
 
-/** About half a second of one core for each door. `.ci/run` goes on with other seeds; `npm run fuzz` runs as many as you like. */
-it.each(doors.map((door) => [door.name, door] as const))('the door %s accepts or refuses any input', async (name, door) => {
-  expect(await fuzzDoor(door, { seed: 1 }), `npm run fuzz -- --door ${name} --seed 1`).toBeUndefined();
-});
+/**
+ * About half a second of one core for each door. `.ci/run` goes on with other seeds; `npm run fuzz` runs as
+ * many as you like.
+ */
+it.each(doors.map((door) => [door.name, door] as const))(
+  'the door %s accepts or refuses any input',
+  async (name, door) => {
+    expect(await fuzzDoor(door, { seed: 1 }), `npm run fuzz -- --door ${name} --seed 1`).toBeUndefined();
+  },
+);
 
 it('a door that throws is reported with the smallest value, and a path that repeats it alone', async () => {
   const seen: number[] = [];
@@ -28,7 +34,8 @@ it('a door that throws is reported with the smallest value, and a path that repe
 });
 
 it('a door that changes a prototype is reported', async () => {
-  const check = (): void => void Object.defineProperty(Object.prototype, 'polluted', { value: 1, configurable: true });
+  const check = (): void =>
+    void Object.defineProperty(Object.prototype, 'polluted', { value: 1, configurable: true });
   const failure = await fuzzDoor({ name: 'wrong', cases: 1, values: fc.constant(0), check }, { seed: 1 });
   Reflect.deleteProperty(Object.prototype, 'polluted');
   expect(failure?.error).toContain('a prototype has another set of properties than before');

@@ -1,9 +1,41 @@
-/** Values that a careless or malicious sender would write: the leaves of the doors' grammars, and changes of valid values. */
+/**
+ * Values that a careless or malicious sender would write: the leaves of the doors' grammars, and changes of
+ * valid values.
+ */
 import fc, { type Arbitrary } from 'fast-check';
 
-const separators = ['#', '/', ':', '%', '%2F', '%zz', 'a#b', 'a/b', '../..', 'a:b', 'import:web', 'export:web', '$', '=', ','];
+const separators = [
+  '#',
+  '/',
+  ':',
+  '%',
+  '%2F',
+  '%zz',
+  'a#b',
+  'a/b',
+  '../..',
+  'a:b',
+  'import:web',
+  'export:web',
+  '$',
+  '=',
+  ',',
+];
 const properties = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length', 'then'];
-const characters = ['', ' ', '\u0000', 'a\nb', '\u001b[2J', '\u009b', '\u202e', '\u{1F600}', '\uffff', '\ud800', 'a\udc00', 'é'];
+const characters = [
+  '',
+  ' ',
+  '\u0000',
+  'a\nb',
+  '\u001b[2J',
+  '\u009b',
+  '\u202e',
+  '\u{1F600}',
+  '\uffff',
+  '\ud800',
+  'a\udc00',
+  'é',
+];
 const long = ['x'.repeat(253), 'x'.repeat(254), '漢'.repeat(253), '%'.repeat(253), 'y'.repeat(100_000)];
 
 /** Text for any field. */
@@ -28,10 +60,21 @@ export const hostileNumber: Arbitrary<number> = fc.oneof(
 /** Mostly labels that Kubernetes allows. */
 export const someLabels: Arbitrary<{ readonly [key: string]: string }> = fc.dictionary(
   fc.oneof(
-    { weight: 40, arbitrary: fc.constantFrom('app', 'constructor', 'kubernetes.io/service-name', 'endpointslice.kubernetes.io/managed-by') },
+    {
+      weight: 40,
+      arbitrary: fc.constantFrom(
+        'app',
+        'constructor',
+        'kubernetes.io/service-name',
+        'endpointslice.kubernetes.io/managed-by',
+      ),
+    },
     { weight: 1, arbitrary: hostileText },
   ),
-  fc.oneof({ weight: 40, arbitrary: fc.constantFrom('web', 'svc', '') }, { weight: 1, arbitrary: hostileText }),
+  fc.oneof(
+    { weight: 40, arbitrary: fc.constantFrom('web', 'svc', '') },
+    { weight: 1, arbitrary: hostileText },
+  ),
   { maxKeys: 3 },
 );
 
@@ -85,7 +128,16 @@ function apply(root: Container, { place, how, by }: Mutation): void {
   const [of, key] = places[place % places.length] as Place;
   const [otherOf, otherKey] = places[(place * 7 + 1) % places.length] as Place;
   if (how !== 'drop')
-    put(of, key, { replace: structuredClone(by), swap: structuredClone(otherOf[otherKey]), wrap: [of[key]], repeat: repeated(of[key]) }[how]);
+    put(
+      of,
+      key,
+      {
+        replace: structuredClone(by),
+        swap: structuredClone(otherOf[otherKey]),
+        wrap: [of[key]],
+        repeat: repeated(of[key]),
+      }[how],
+    );
   else if (Array.isArray(of)) of.splice(Number(key), 1);
   else if (of !== root) delete of[key];
 }

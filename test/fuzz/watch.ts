@@ -1,4 +1,7 @@
-/** Ends the process if one case of a door takes too long. Each message is the command that repeats the case which has begun. */
+/**
+ * Ends the process if one case of a door takes too long. Each message is the command that repeats the case
+ * which has begun.
+ */
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 

@@ -21,6 +21,10 @@ it('the endpoints of default/kubernetes stay unchanged, with a selector and afte
   world.store.remove('Service', 'default', 'kubernetes');
   await pass(1_800);
   expect(calls).toEqual([]);
-  expect(world.store.get('Endpoints', 'default', 'kubernetes')).toMatchObject({ subsets: [{ addresses: [{ ip: '10.0.0.7' }] }] });
-  expect(world.store.list('EndpointSlice').map((s) => s.metadata.labels?.['kubernetes.io/service-name'])).not.toContain('kubernetes');
+  expect(world.store.get('Endpoints', 'default', 'kubernetes')).toMatchObject({
+    subsets: [{ addresses: [{ ip: '10.0.0.7' }] }],
+  });
+  expect(
+    world.store.list('EndpointSlice').map((s) => s.metadata.labels?.['kubernetes.io/service-name']),
+  ).not.toContain('kubernetes');
 });

@@ -1,6 +1,6 @@
 /**
- * What fails for the objects of one service delays no other service of its cluster: the circuit opens only if a probe fails too. Exceptions are 401 and 429,
- * by which the API server refuses the hub itself.
+ * What fails for the objects of one service delays no other service of its cluster: the circuit opens only if
+ * a probe fails too. Exceptions are 401 and 429, by which the API server refuses the hub itself.
  */
 import { describe, expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
@@ -15,22 +15,35 @@ import { aPod, aService, node, pods, startAt } from '#test/support/small-cluster
 
 const answer = (status: number) => new ClusterApiError('x', { status });
 
-/** `faultOf` returns the error of a call that concerns the service "tenant" alone, for instance "list EndpointSlice". */
+/**
+ * `faultOf` returns the error of a call that concerns the service "tenant" alone, for instance "list
+ * EndpointSlice".
+ */
 async function started(given: Parameters<typeof HubWorld.start>[0]['given'] = []) {
   const faults: { faultOf: (call: string) => Error | undefined } = { faultOf: () => undefined };
   const api = (inner: ClusterApi): ClusterApi => {
     const faulty =
       (method: keyof ClusterApi) =>
       async (...args: readonly unknown[]): Promise<unknown> => {
-        const fault = JSON.stringify(args).includes('tenant') ? faults.faultOf(`${method} ${String(args[0])}`) : undefined;
+        const fault = JSON.stringify(args).includes('tenant')
+          ? faults.faultOf(`${method} ${String(args[0])}`)
+          : undefined;
         if (fault) throw fault;
         return (inner[method] as (...a: readonly unknown[]) => Promise<unknown>)(...args);
       };
-    return Object.fromEntries((Object.keys(inner) as (keyof ClusterApi)[]).map((m) => [m, faulty(m)])) as unknown as ClusterApi;
+    return Object.fromEntries(
+      (Object.keys(inner) as (keyof ClusterApi)[]).map((m) => [m, faulty(m)]),
+    ) as unknown as ClusterApi;
   };
-  const world = await HubWorld.start({ given: [node, aService(), ...pods(2), ...given], startAt, settings: {}, api });
+  const world = await HubWorld.start({
+    given: [node, aService(), ...pods(2), ...given],
+    startAt,
+    settings: {},
+    api,
+  });
   const pass = (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000);
-  const shown = (): number => (world.store.get('Endpoints', 'default', 'svc').subsets ?? []).flatMap((s) => s.addresses ?? []).length;
+  const shown = (): number =>
+    (world.store.get('Endpoints', 'default', 'svc').subsets ?? []).flatMap((s) => s.addresses ?? []).length;
   let next = 2;
   /** Seconds until a new pod of the other service is in its Endpoints, at most 200. */
   const waitOfOther = async (): Promise<number> => {
@@ -89,7 +102,11 @@ describe('another service is on time', () => {
     expect(world.queues.parked.waiting()).toEqual([]);
     faults.faultOf = () => undefined;
     await pass(300);
-    expect(world.store.list('EndpointSlice', 'default').filter(({ metadata: { name } }) => name.startsWith('tenant'))).toHaveLength(1);
+    expect(
+      world.store
+        .list('EndpointSlice', 'default')
+        .filter(({ metadata: { name } }) => name.startsWith('tenant')),
+    ).toHaveLength(1);
   });
 });
 
@@ -101,7 +118,10 @@ type Fate =
   | 'waits'
   | 'done';
 
-/** The errors of a read that say nothing about the object. At a write they may come from a webhook, but for a broken connection. */
+/**
+ * The errors of a read that say nothing about the object. At a write they may come from a webhook, but for a
+ * broken connection.
+ */
 const unserved = ['a broken connection', 'no answer', '403', '408', '500', '501', '503', '504'];
 
 function fateAfter(call: string, error: string): Fate {
@@ -135,8 +155,13 @@ it.each([
 );
 
 /** The longest wait of the other service in two minutes, and the fate of the service whose call fails. */
-async function withFailing(call: string, error: ClusterApiError): Promise<{ readonly seconds: number; readonly fate: Fate }> {
-  const { world, faults, pass, waitOfOther } = await started(call.startsWith('create') ? [] : [tenant, tenantPod(0)]);
+async function withFailing(
+  call: string,
+  error: ClusterApiError,
+): Promise<{ readonly seconds: number; readonly fate: Fate }> {
+  const { world, faults, pass, waitOfOther } = await started(
+    call.startsWith('create') ? [] : [tenant, tenantPod(0)],
+  );
   const { store } = world;
   let failed = 0;
   faults.faultOf = (asked) => (asked === call && ++failed > 0 ? error : undefined);
@@ -144,10 +169,20 @@ async function withFailing(call: string, error: ClusterApiError): Promise<{ read
   if (call.startsWith('delete')) store.remove('Service', 'default', 'tenant');
   // Another client's edit, after which the run reads the objects.
   const edited = { metadata: { labels: { x: 'y' } } };
-  if (call.startsWith('get')) store.patch('Endpoints', 'default', 'tenant', { ...edited, subsets: null }, 'merge', { manager: 'other' });
+  if (call.startsWith('get'))
+    store.patch('Endpoints', 'default', 'tenant', { ...edited, subsets: null }, 'merge', {
+      manager: 'other',
+    });
   if (call.startsWith('list')) {
     const slice = store.list('EndpointSlice').find(({ metadata }) => metadata.name.startsWith('tenant'));
-    store.patch('EndpointSlice', 'default', slice?.metadata.name ?? '', { ...edited, endpoints: [] }, 'merge', { manager: 'other' });
+    store.patch(
+      'EndpointSlice',
+      'default',
+      slice?.metadata.name ?? '',
+      { ...edited, endpoints: [] },
+      'merge',
+      { manager: 'other' },
+    );
   }
   store.apply(tenantPod(1));
   await pass(4);
@@ -159,8 +194,14 @@ async function withFailing(call: string, error: ClusterApiError): Promise<{ read
     await pass(3);
   }
   expect(failed).toBeGreaterThan(0);
-  const work = await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'tenant' });
-  const hasFailed = world.queues.parked.waiting().length > 0 || controllers.some((c) => partState(work, c).failures > 0);
+  const work = await readWork(world.table, {
+    cluster,
+    namespace: 'default',
+    kind: 'service',
+    name: 'tenant',
+  });
+  const hasFailed =
+    world.queues.parked.waiting().length > 0 || controllers.some((c) => partState(work, c).failures > 0);
   const isPending = controllers.some((c) => partState(work, c).doneGeneration < work.generation);
   return { seconds: Math.max(...seconds), fate: hasFailed ? 'retried' : isPending ? 'waits' : 'done' };
 }

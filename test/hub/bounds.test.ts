@@ -12,14 +12,22 @@ import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 it('a failed run names the first of many skipped pods, and how many there are', () => {
-  const errors = Array.from({ length: 5_000 }, (_, i) => `skipping Pod p-${i} for Service ns/svc: Node n Not Found`);
+  const errors = Array.from(
+    { length: 5_000 },
+    (_, i) => `skipping Pod p-${i} for Service ns/svc: Node n Not Found`,
+  );
   expect(summarizeErrors(errors.slice(0, 2))).toBe(`[${errors[0]}, ${errors[1]}]`);
   expect(summarizeErrors([...errors, ...errors])).toBe(`[${errors.slice(0, 5).join(', ')}] and 4995 more`);
 });
 
 it('the log of a run in which every node is missing stays short', async () => {
   const lines: string[] = [];
-  const log = { info() {}, warn: (_: string, fields: object) => void lines.push(JSON.stringify(fields)), error() {}, with: () => log };
+  const log = {
+    info() {},
+    warn: (_: string, fields: object) => void lines.push(JSON.stringify(fields)),
+    error() {},
+    with: () => log,
+  };
   const elsewhere = pods(100).map((pod) => ({ ...pod, spec: { ...pod.spec, nodeName: 'gone' } }));
   const { pass } = await smallCluster([aService(), ...elsewhere], { log: log as never });
   await pass(30);
@@ -29,8 +37,14 @@ it('the log of a run in which every node is missing stays short', async () => {
 
 it('a namespace whose pods are too large to read keeps its endpoints, and is read again when they are gone', async () => {
   const labels = Object.fromEntries(Array.from({ length: 30 }, (_, l) => [`l-${l}`, 'x'.repeat(63)]));
-  const large = pods(10).map((pod) => ({ ...pod, metadata: { ...pod.metadata, namespace: 'large', labels: { app: 'a', ...labels } } }));
-  const theirs = { ...aService(), metadata: { ...aService().metadata, namespace: 'large', uid: 'uid-large' } };
+  const large = pods(10).map((pod) => ({
+    ...pod,
+    metadata: { ...pod.metadata, namespace: 'large', labels: { app: 'a', ...labels } },
+  }));
+  const theirs = {
+    ...aService(),
+    metadata: { ...aService().metadata, namespace: 'large', uid: 'uid-large' },
+  };
   const reads = new NamespacePods();
   const bounded: Pods = { podsOf: (store, namespace) => reads.podsOf(store, namespace, 20_000) };
   const { world, pass } = await smallCluster([aService(), theirs, ...pods(2)], { pods: bounded });
@@ -71,14 +85,28 @@ it('a run of a cluster with more Nodes than it reads has no inputs, so that no s
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   world.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-b' } });
   await pass(8);
-  const meta = (await readCluster(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readCluster>>>;
+  const meta = (await readCluster(world.table, cluster)) as NonNullable<
+    Awaited<ReturnType<typeof readCluster>>
+  >;
   const key = { cluster, namespace: 'default', name: 'svc' };
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const inputsWith = (maxNodes: number) => {
     const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, maxNodes } };
-    const deps = { table: world.table, now: () => world.now, pods: new NamespacePods(), nodes: new Map(), limits };
+    const deps = {
+      table: world.table,
+      now: () => world.now,
+      pods: new NamespacePods(),
+      nodes: new Map(),
+      limits,
+    };
     const triggers = readTriggers(world.table, key, undefined);
-    return readInputs(deps as never, { cluster: meta, key, triggers, items: { serviceRecord, counts: noCounts }, source: 'written' });
+    return readInputs(deps as never, {
+      cluster: meta,
+      key,
+      triggers,
+      items: { serviceRecord, counts: noCounts },
+      source: 'written',
+    });
   };
   expect((await inputsWith(2)).nodes.size).toBe(2);
   await expect(inputsWith(1)).rejects.toBeInstanceOf(PodsTooLarge);
@@ -87,17 +115,31 @@ it('a run of a cluster with more Nodes than it reads has no inputs, so that no s
 it('a worker that handles many clusters clears its nodes when they are too many', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
-  const meta = (await readCluster(world.table, cluster)) as NonNullable<Awaited<ReturnType<typeof readCluster>>>;
+  const meta = (await readCluster(world.table, cluster)) as NonNullable<
+    Awaited<ReturnType<typeof readCluster>>
+  >;
   const sync = { ...defaultLimits.sync, maxNodes: 25 };
   const nodes = new Map();
-  const deps = { table: world.table, now: () => world.now, pods: new NamespacePods(), nodes, limits: { ...defaultLimits, sync } };
+  const deps = {
+    table: world.table,
+    now: () => world.now,
+    pods: new NamespacePods(),
+    nodes,
+    limits: { ...defaultLimits, sync },
+  };
   const key = { cluster, namespace: 'default', name: 'svc' };
   for (const id of ['a', 'b']) nodes.set(id, { version: 1, count: 10 });
   const serviceRecord = await readObject({ table: world.table, cluster }, 'Service', 'default', 'svc');
   const triggers = readTriggers(world.table, key, undefined);
   const read = (version: number) => {
     const at = { ...meta, nodesVersion: meta.nodesVersion + version };
-    return readInputs(deps as never, { cluster: at, key, triggers, items: { serviceRecord, counts: noCounts }, source: 'written' });
+    return readInputs(deps as never, {
+      cluster: at,
+      key,
+      triggers,
+      items: { serviceRecord, counts: noCounts },
+      source: 'written',
+    });
   };
   await read(0);
   expect([...nodes.keys()]).toEqual(['a', 'b', cluster]);

@@ -22,14 +22,25 @@ async function started() {
         if (fault) throw fault;
         return (inner[method] as (...a: readonly unknown[]) => Promise<unknown>)(...args);
       };
-    return Object.fromEntries((Object.keys(inner) as (keyof ClusterApi)[]).map((m) => [m, faulty(m)])) as unknown as ClusterApi;
+    return Object.fromEntries(
+      (Object.keys(inner) as (keyof ClusterApi)[]).map((m) => [m, faulty(m)]),
+    ) as unknown as ClusterApi;
   };
   const published = new Map<string, number[]>();
-  const metrics = { put: (name: string, value: number) => void published.set(name, [...(published.get(name) ?? []), value]) };
-  const world = await HubWorld.start({ given: [node, aService(), ...pods(2)], startAt, settings: {}, api, metrics });
+  const metrics = {
+    put: (name: string, value: number) => void published.set(name, [...(published.get(name) ?? []), value]),
+  };
+  const world = await HubWorld.start({
+    given: [node, aService(), ...pods(2)],
+    startAt,
+    settings: {},
+    api,
+    metrics,
+  });
   const pass = (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000);
   await pass(8);
-  const shown = (): number => (world.store.get('Endpoints', 'default', 'svc').subsets ?? []).flatMap((s) => s.addresses ?? []).length;
+  const shown = (): number =>
+    (world.store.get('Endpoints', 'default', 'svc').subsets ?? []).flatMap((s) => s.addresses ?? []).length;
   const circuit = async () => (await readCluster(world.table, cluster))?.circuit?.reason;
   return { world, faults, pass, shown, circuit, published };
 }
@@ -47,10 +58,12 @@ it('a broken connection to a healthy cluster is retried within seconds, and does
 
 it('a broken connection delays a change by seconds, although a retry of its service is due in minutes', async () => {
   const { world, faults, pass, shown } = await started();
-  faults.call = (method) => (method === 'replace' ? new ClusterApiError('denied by a webhook', { status: 403 }) : undefined);
+  faults.call = (method) =>
+    method === 'replace' ? new ClusterApiError('denied by a webhook', { status: 403 }) : undefined;
   world.store.remove('Pod', 'default', 'pod-0');
   await pass(300);
-  const inSlices = (): number => world.store.list('EndpointSlice', 'default').flatMap((slice) => slice['endpoints'] ?? []).length;
+  const inSlices = (): number =>
+    world.store.list('EndpointSlice', 'default').flatMap((slice) => slice['endpoints'] ?? []).length;
   expect([shown(), inSlices()]).toEqual([2, 2]);
   // One of Endpoints, and one of slices.
   let broken = 0;
@@ -66,7 +79,10 @@ it('after an outage a call that fails once delays its service by seconds, howeve
   world.store.remove('Pod', 'default', 'pod-0');
   await pass(3600);
   let failed = 0;
-  faults.call = (method) => (method !== 'identity' && ++failed <= 2 ? new ClusterApiError('the server is starting', { status: 503 }) : undefined);
+  faults.call = (method) =>
+    method !== 'identity' && ++failed <= 2
+      ? new ClusterApiError('the server is starting', { status: 503 })
+      : undefined;
   for (let seconds = 0; failed < 2 && seconds < 900; seconds++) await pass(1);
   expect([failed, shown(), await circuit()]).toEqual([2, 2, undefined]);
   // The load of a cluster that is back is ramped up for 30 s.
@@ -105,7 +121,10 @@ it('a cluster that keeps silent is asked once more by each part, for something e
 
 it('a list that is larger than a worker takes is that service’s own failure: no circuit opens, and the others are written', async () => {
   const { world, faults, pass, shown, circuit } = await started();
-  faults.call = (method) => (method === 'list' ? new ClusterApiError('a list of Pod has more than 1 bytes', { reason: tooLarge }) : undefined);
+  faults.call = (method) =>
+    method === 'list'
+      ? new ClusterApiError('a list of Pod has more than 1 bytes', { reason: tooLarge })
+      : undefined;
   // Its slices are looked for, as it has none yet.
   world.store.apply(aService({}, 'second'));
   for (let seconds = 0; seconds < 60; seconds++) {
@@ -134,7 +153,8 @@ it('trouble of STS or Secrets Manager puts work off for seconds, opens no circui
 
 it('a Retry-After is kept to, but not one of an hour: that is some proxy, and the cluster is asked again after five minutes', async () => {
   const { world, faults, pass, shown, circuit } = await started();
-  const throttled = (retryAfterSeconds: number): Error => new ClusterApiError('too many requests', { status: 429, retryAfterSeconds });
+  const throttled = (retryAfterSeconds: number): Error =>
+    new ClusterApiError('too many requests', { status: 429, retryAfterSeconds });
   faults.call = () => throttled(3600);
   world.store.remove('Pod', 'default', 'pod-0');
   await pass(5);
@@ -147,18 +167,21 @@ it('a Retry-After is kept to, but not one of an hour: that is some proxy, and th
   expect(shown()).toBe(1);
 });
 
-it.each(['paused', 'shadow'] as const)('a switch to %s closes the circuit: the API is not asked there, so no run would close it', async (mode) => {
-  const { world, faults, pass, circuit, published } = await started();
-  faults.call = reset;
-  world.store.remove('Pod', 'default', 'pod-0');
-  await pass(60);
-  expect(await circuit()).toBe('unreachable');
-  await switchMode(world.table, cluster, mode, world.now);
-  published.clear();
-  await pass(600);
-  expect(await circuit()).toBeUndefined();
-  expect(published.get('CircuitOpen') ?? []).not.toContain(1);
-});
+it.each(['paused', 'shadow'] as const)(
+  'a switch to %s closes the circuit: the API is not asked there, so no run would close it',
+  async (mode) => {
+    const { world, faults, pass, circuit, published } = await started();
+    faults.call = reset;
+    world.store.remove('Pod', 'default', 'pod-0');
+    await pass(60);
+    expect(await circuit()).toBe('unreachable');
+    await switchMode(world.table, cluster, mode, world.now);
+    published.clear();
+    await pass(600);
+    expect(await circuit()).toBeUndefined();
+    expect(published.get('CircuitOpen') ?? []).not.toContain(1);
+  },
+);
 
 it('a run that a switch of mode overtakes opens no circuit', async () => {
   const { world, faults, pass, circuit } = await started();

@@ -1,14 +1,21 @@
-/** A cluster outside of every set pays nothing for Services across clusters: no function of that wing runs for it. */
+/**
+ * A cluster outside of every set pays nothing for Services across clusters: no function of that wing runs for
+ * it.
+ */
 import { Session } from 'node:inspector/promises';
 import { expect, it } from 'vitest';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-const wing = /\/(functions\/(ingest|sync|sweep)\/clusterset\/|shared\/clusterset\/|shared\/workqueue\/member-wake-ups)/;
+const wing =
+  /\/(functions\/(ingest|sync|sweep)\/clusterset\/|shared\/clusterset\/|shared\/workqueue\/member-wake-ups)/;
 const ordinary = /\/functions\/sync\/service\/reconcile-service\.ts/;
 
-/** Resolves to a function that returns the named functions of matching files that `act` executed, as V8 counted them. */
+/**
+ * Resolves to a function that returns the named functions of matching files that `act` executed, as V8
+ * counted them.
+ */
 async function executedBy(act: () => Promise<void>): Promise<(files: RegExp) => readonly string[]> {
   const session = new Session();
   session.connect();
@@ -19,9 +26,14 @@ async function executedBy(act: () => Promise<void>): Promise<(files: RegExp) => 
     await act();
     const { result } = await session.post('Profiler.takePreciseCoverage');
     const executed = result.flatMap(({ url, functions }) =>
-      functions.filter((f) => f.functionName !== '' && (f.ranges[0]?.count ?? 0) > 0).map((f) => ({ url, name: f.functionName })),
+      functions
+        .filter((f) => f.functionName !== '' && (f.ranges[0]?.count ?? 0) > 0)
+        .map((f) => ({ url, name: f.functionName })),
     );
-    return (files) => executed.filter(({ url }) => files.test(url)).map(({ url, name }) => `${url.split('/').at(-1)} ${name}`);
+    return (files) =>
+      executed
+        .filter(({ url }) => files.test(url))
+        .map(({ url, name }) => `${url.split('/').at(-1)} ${name}`);
   } finally {
     session.disconnect();
   }

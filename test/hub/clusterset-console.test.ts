@@ -18,7 +18,11 @@ it('each exported name has its sources, its importers and its problems, and each
   expect(services).toHaveLength(1);
   const [web] = services;
   expect(web?.sources.map((s) => `${s.cluster} ${s.state}`)).toEqual(['b fresh', 'c fresh', 'd not valid']);
-  expect(web?.importers.map((i) => `${i.cluster} ${i.state}`)).toEqual(['a imported', 'b imported', 'e refused']);
+  expect(web?.importers.map((i) => `${i.cluster} ${i.state}`)).toEqual([
+    'a imported',
+    'b imported',
+    'e refused',
+  ]);
   expect(web?.remarks).toEqual([
     expect.stringMatching(/^d is not valid: NotAllowed, namespace shop/),
     'e is refused: a ServiceImport of another implementation has the name: it is left alone',
@@ -47,12 +51,16 @@ it('the console reports a silent source, and an eviction that is held', async ()
   await world.pass(200);
   const silent = await clustersetAnswer(world.table, world.nowMs);
   expect(silent.members.find((m) => m.cluster === 'b')).toMatchObject({ state: 'silent' });
-  expect(silent.services[0]?.remarks).toEqual([expect.stringMatching(/^b is silent: its relay sent its last heartbeat/)]);
+  expect(silent.services[0]?.remarks).toEqual([
+    expect.stringMatching(/^b is silent: its relay sent its last heartbeat/),
+  ]);
   await world.pass(700);
   const { members, services } = await clustersetAnswer(world.table, world.nowMs);
   expect(members.find((m) => m.cluster === 'b')).toMatchObject({ state: 'evicted' });
   expect(members.find((m) => m.cluster === 'a')).toMatchObject({ held: 1 });
-  expect(services[0]?.remarks).toContain('a, d: the eviction of b is held: other sources are not ready for each port that it serves');
+  expect(services[0]?.remarks).toContain(
+    'a, d: the eviction of b is held: other sources are not ready for each port that it serves',
+  );
 });
 
 it('an importer whose API is down has a pending run', async () => {
@@ -62,12 +70,18 @@ it('an importer whose API is down has a pending run', async () => {
   const { members, services } = await clustersetAnswer(world.table, world.nowMs);
   expect(members.find((m) => m.cluster === 'a')).toMatchObject({ owed: 1, imported: 0 });
   expect(services[0]?.remarks).toEqual([
-    expect.stringMatching(/^a is pending: a run is pending since .* but the circuit of the cluster is open \(unreachable\)$/),
+    expect.stringMatching(
+      /^a is pending: a run is pending since .* but the circuit of the cluster is open \(unreachable\)$/,
+    ),
   ]);
 });
 
 it('a hub without exports and imports has nothing to show', async () => {
   const world = await SetWorld.start({ a: {} });
   await world.pass(10);
-  expect(await clustersetAnswer(world.table, world.nowMs)).toEqual({ members: [], isHalfSilent: false, services: [] });
+  expect(await clustersetAnswer(world.table, world.nowMs)).toEqual({
+    members: [],
+    isHalfSilent: false,
+    services: [],
+  });
 });

@@ -1,4 +1,7 @@
-/** The cost of changes of pods (MC-58, G 30): an import batches them, and a service without export has no cost for the set. */
+/**
+ * The cost of changes of pods (MC-58, G 30): an import batches them, and a service without export has no cost
+ * for the set.
+ */
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
@@ -16,7 +19,9 @@ function counting(
   const counted = { writes: 0, reads: 0, messages: 0 };
   const count = (target: object, what: keyof typeof counted, methods: readonly string[]): void => {
     for (const method of methods) {
-      const inner = (target as { readonly [name: string]: (...args: unknown[]) => unknown })[method]?.bind(target);
+      const inner = (target as { readonly [name: string]: (...args: unknown[]) => unknown })[method]?.bind(
+        target,
+      );
       const outer = (...args: unknown[]): unknown => {
         counted[what] += what === 'messages' ? (args[0] as readonly unknown[]).length : 1;
         return inner?.(...args);
@@ -34,7 +39,10 @@ function counting(
   };
 }
 
-const labels = { 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
+const labels = {
+  'kubernetes.io/service-name': 'web',
+  'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+};
 const [ready, notReady] = ['10.2.0.2', '10.2.0.1'];
 const builtInOutputs: readonly RawObject[] = [
   {
@@ -42,7 +50,11 @@ const builtInOutputs: readonly RawObject[] = [
     apiVersion: 'discovery.k8s.io/v1',
     ...{ addressType: 'IPv4', ports: [], endpoints: [{ addresses: [ready], conditions: { ready: true } }] },
   },
-  object('Endpoints', { uid: 'endpoints' }, { subsets: [{ addresses: [{ ip: ready }], notReadyAddresses: [{ ip: notReady }] }] }),
+  object(
+    'Endpoints',
+    { uid: 'endpoints' },
+    { subsets: [{ addresses: [{ ip: ready }], notReadyAddresses: [{ ip: notReady }] }] },
+  ),
 ];
 
 async function flip(world: SetWorld, id: string): Promise<void> {
@@ -65,10 +77,9 @@ it('an exported service whose pod flips 200 times in ten seconds is written once
     expect(new Set(writes)).toEqual(new Set(['replace EndpointSlice']));
     expect(writes.length).toBeLessThanOrEqual(flipSeconds / importBatchSeconds + 2);
     const slices = store.list('EndpointSlice', 'shop');
-    expect(slices.flatMap((s) => s.endpoints ?? []).map((e) => `${e.addresses[0]} ${e.conditions?.ready}`)).toEqual([
-      '10.2.0.1 false',
-      '10.2.0.2 true',
-    ]);
+    expect(
+      slices.flatMap((s) => s.endpoints ?? []).map((e) => `${e.addresses[0]} ${e.conditions?.ready}`),
+    ).toEqual(['10.2.0.1 false', '10.2.0.2 true']);
   }
 });
 
@@ -89,7 +100,10 @@ it('a service that is not exported costs a set not one write and not one message
   const other = serviceExport({ name: 'other', uid: 'other' });
   const withoutExport = (namespaces: readonly string[], given: readonly (typeof other)[]) => {
     const made = exporter('10.2.0', { exports: { namespaces } });
-    return { ...made, given: [...(made.given ?? []).filter(({ kind }) => kind !== 'ServiceExport'), ...given] };
+    return {
+      ...made,
+      given: [...(made.given ?? []).filter(({ kind }) => kind !== 'ServiceExport'), ...given],
+    };
   };
   const costOf = async (b: ReturnType<typeof withoutExport>, acts: boolean) => {
     const world = await SetWorld.start({ a: importer(), b });
@@ -102,7 +116,11 @@ it('a service that is not exported costs a set not one write and not one message
   };
   const flipsCost = async (b: ReturnType<typeof withoutExport>) => {
     const [flipped, idle] = [await costOf(b, true), await costOf(b, false)];
-    return { writes: flipped.writes - idle.writes, reads: flipped.reads - idle.reads, messages: flipped.messages - idle.messages };
+    return {
+      writes: flipped.writes - idle.writes,
+      reads: flipped.reads - idle.reads,
+      messages: flipped.messages - idle.messages,
+    };
   };
   const alone = await flipsCost(withoutExport([], []));
   expect(alone.writes).toBeGreaterThan(flips);
@@ -115,7 +133,10 @@ it('a service that is not exported costs a set not one write and not one message
 it('the records of an exporter’s namespace are read as often with six importers as with one', async () => {
   const readsWith = async (importers: number): Promise<number> => {
     const ids = Array.from({ length: importers }, (_, i) => `a${i}`);
-    const world = await SetWorld.start({ b: exporter('10.2.0'), ...Object.fromEntries(ids.map((id) => [id, importer()])) });
+    const world = await SetWorld.start({
+      b: exporter('10.2.0'),
+      ...Object.fromEntries(ids.map((id) => [id, importer()])),
+    });
     await world.pass(70);
     const read: string[] = [];
     const { query, get } = world.table;

@@ -1,4 +1,7 @@
-/** When a source that is gone is evicted, and when the hub waits: the real ingest, sweep and sync over several clusters. */
+/**
+ * When a source that is gone is evicted, and when the hub waits: the real ingest, sweep and sync over several
+ * clusters.
+ */
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
@@ -20,7 +23,11 @@ const slicesIn = (world: SetWorld, id: string): readonly EndpointSlice[] =>
     .filter(({ metadata }) => metadata.labels?.[labelSliceManagedBy] === importsManagedBy);
 const addressesOf = (world: SetWorld, source: string, port?: string): readonly string[] =>
   slicesIn(world, 'a')
-    .filter((s) => s.metadata.labels?.[labelSourceCluster] === source && (!port || s.ports?.some(({ name }) => name === port)))
+    .filter(
+      (s) =>
+        s.metadata.labels?.[labelSourceCluster] === source &&
+        (!port || s.ports?.some(({ name }) => name === port)),
+    )
     .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses ?? []))
     .sort();
 const stateOf = async (world: SetWorld, id: string) => (await readCluster(world.table, id))?.source?.state;
@@ -56,7 +63,10 @@ it('a source is not evicted that alone has an endpoint for a port', async () => 
   const world = await SetWorld.start({
     a: importer(policy),
     b: evicting('10.2.0'),
-    c: { ...evicting('10.3.0'), given: [namespace(), service({ ports: [http, grpc] }), pod('web-1', '10.3.0.1'), older] },
+    c: {
+      ...evicting('10.3.0'),
+      given: [namespace(), service({ ports: [http, grpc] }), pod('web-1', '10.3.0.1'), older],
+    },
   });
   await world.pass(120);
   expect(addressesOf(world, 'c', 'grpc')).toEqual(['10.3.0.1']);
@@ -71,7 +81,12 @@ it('a source is not evicted that alone has an endpoint for a port', async () => 
 });
 
 it('a source that is silent is found although the report of another cluster fails, and is evicted unless a cluster is unread', async () => {
-  const world = await SetWorld.start({ a: importer(policy), b: evicting('10.2.0'), c: evicting('10.3.0'), z: { given: [namespace()] } });
+  const world = await SetWorld.start({
+    a: importer(policy),
+    b: evicting('10.2.0'),
+    c: evicting('10.3.0'),
+    z: { given: [namespace()] },
+  });
   await world.pass(120);
   const { queryDirty, get } = world.table;
   const throttled = (fails: boolean) => async () => {

@@ -1,4 +1,7 @@
-/** An export is `Exported` once each of its importers has confirmed it as it is, and `Pending` until then (MC-3). */
+/**
+ * An export is `Exported` once each of its importers has confirmed it as it is, and `Pending` until then
+ * (MC-3).
+ */
 import { describe, expect, it } from 'vitest';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
@@ -59,7 +62,12 @@ describe('the Ready condition', () => {
   });
 
   it('an export is pending for its own change alone: another export of the name stays exported', async () => {
-    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: importer(), d: exporter('10.4.0') });
+    const world = await SetWorld.start({
+      a: importer(),
+      b: exporter('10.2.0'),
+      c: importer(),
+      d: exporter('10.4.0'),
+    });
     await world.pass(120);
     world.of('c').apiAnswers = false;
     world.of('b').store.apply(serviceExport({ uid: 'again' }));
@@ -74,11 +82,19 @@ describe('the Ready condition', () => {
     await switchMode(world.table, 'c', 'paused', world.nowMs);
     world.of('b').store.apply(otherPort());
     await world.pass(30);
-    expect(ready(world)).toMatchObject({ ...exported, message: 'cluster "c": the cluster is paused: its import stays as it is' });
+    expect(ready(world)).toMatchObject({
+      ...exported,
+      message: 'cluster "c": the cluster is paused: its import stays as it is',
+    });
   });
 
   it('an export waits for no cluster whose imports are in shadow, that is taken out, or whose namespace takes no imports', async () => {
-    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), s: importer({ imports: 'shadow' }), l: withoutLabel() });
+    const world = await SetWorld.start({
+      a: importer(),
+      b: exporter('10.2.0'),
+      s: importer({ imports: 'shadow' }),
+      l: withoutLabel(),
+    });
     await world.pass(20);
     expect(ready(world)).toMatchObject(exported);
   });
@@ -122,7 +138,9 @@ it('a failure that a late worker saves during a run of the import does not last:
     if (verb !== 'replace' || kind !== 'EndpointSlice' || late) return undefined;
     late = Promise.all([
       saveImportState(world.table, key, 'a', { text: failed, isPending: false }),
-      addWork({ table: world.table, now: () => world.nowMs }, syncs, 'b', [{ ...wakeNow('shop', 'web', 'export'), lookOnly: true }]),
+      addWork({ table: world.table, now: () => world.nowMs }, syncs, 'b', [
+        { ...wakeNow('shop', 'web', 'export'), lookOnly: true },
+      ]),
     ]);
     return undefined;
   };
@@ -130,20 +148,26 @@ it('a failure that a late worker saves during a run of the import does not last:
   await world.pass(60);
   expect(late).toBeDefined();
   expect(ready(world)).toMatchObject(exported);
-  expect(JSON.parse((await readImportState(world.table, key, 'a'))?.text ?? '')).not.toHaveProperty('failure');
+  expect(JSON.parse((await readImportState(world.table, key, 'a'))?.text ?? '')).not.toHaveProperty(
+    'failure',
+  );
 });
 
-it.each(['off', 'shadow'] as const)('an importer whose imports are switched to %s confirms nothing any more', async (imports) => {
-  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
-  await world.pass(20);
-  const confirmed = () => world.table.dump().flatMap(({ pk, sk }) => (pk.startsWith('IMPORTED#') ? [sk] : []));
-  expect(confirmed()).toEqual(['web#a']);
-  const record = await readCluster(world.table, 'a');
-  if (record) await saveMembership(world.table, 'a', { ...record.clusterset, imports });
-  world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
-  await world.pass(20);
-  expect(confirmed()).toEqual([]);
-});
+it.each(['off', 'shadow'] as const)(
+  'an importer whose imports are switched to %s confirms nothing any more',
+  async (imports) => {
+    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+    await world.pass(20);
+    const confirmed = () =>
+      world.table.dump().flatMap(({ pk, sk }) => (pk.startsWith('IMPORTED#') ? [sk] : []));
+    expect(confirmed()).toEqual(['web#a']);
+    const record = await readCluster(world.table, 'a');
+    if (record) await saveMembership(world.table, 'a', { ...record.clusterset, imports });
+    world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
+    await world.pass(20);
+    expect(confirmed()).toEqual([]);
+  },
+);
 
 it('an importer whose namespace takes no imports pays nothing for a change of a pod', async () => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), l: withoutLabel() });

@@ -1,4 +1,7 @@
-/** One relay of a set sends any message at all: the exports and imports of the other clusters are as they are without it. */
+/**
+ * One relay of a set sends any message at all: the exports and imports of the other clusters are as they are
+ * without it.
+ */
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -21,7 +24,9 @@ const slicesOf = (world: SetWorld, id: string): readonly string[] =>
     .of(id)
     .store.list('EndpointSlice', 'shop')
     .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy)
-    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()}`))
+    .flatMap((s) =>
+      (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()}`),
+    )
     .sort();
 
 /** The most bytes that one answer of the table has from now on. */
@@ -44,7 +49,11 @@ it('a name with separators in one cluster’s exports changes nothing of what an
   await world.pass(120);
   expect(slicesOf(world, 'a')).toEqual(['c 10.3.0.1', 'c 10.3.0.2']);
   const name = 'web#E#c';
-  await world.of('b').say('Service', [service({ clusterIP: 'None', ports: [{ name: 'evil', port: 666 }] }, { name, uid: 'evil' })]);
+  await world
+    .of('b')
+    .say('Service', [
+      service({ clusterIP: 'None', ports: [{ name: 'evil', port: 666 }] }, { name, uid: 'evil' }),
+    ]);
   await world.of('b').say('ServiceExport', [serviceExport({ name, uid: 'evil-export' })]);
   await world.pass(30);
   world.of('c').store.apply(pod('web-3', '10.3.0.3'));
@@ -91,7 +100,10 @@ it('sweep has little data of a silent relay in memory at once', async () => {
   for (let i = 0; i < 100; i += 50)
     await world.of('b').say(
       'ServiceExport',
-      Array.from({ length: 50 }, (_, j) => ({ ...serviceExport({ namespace: 'elsewhere', name: `evil-${i + j}`, uid: `e-${i + j}` }), spec })),
+      Array.from({ length: 50 }, (_, j) => ({
+        ...serviceExport({ namespace: 'elsewhere', name: `evil-${i + j}`, uid: `e-${i + j}` }),
+        spec,
+      })),
     );
   await world.pass(60);
   const most = largestAnswer(world);
@@ -105,8 +117,13 @@ it('a port that no Service can have, of one exporter, keeps no importer from the
   const world = await SetWorld.start({ a: importer(), b: hostile, c: exporter('10.3.0') });
   world.of('a').refuses = (verb, kind, object) => {
     const ports = (object as { spec?: { ports?: readonly { port: number }[] } }).spec?.ports ?? [];
-    return (verb === 'create' || verb === 'replace') && kind === 'Service' && ports.some((p) => p.port < 1 || p.port > 65_535)
-      ? new ClusterApiError('Service is invalid: spec.ports[1].port: must be between 1 and 65535, inclusive', { status: 422, reason: 'Invalid' })
+    return (verb === 'create' || verb === 'replace') &&
+      kind === 'Service' &&
+      ports.some((p) => p.port < 1 || p.port > 65_535)
+      ? new ClusterApiError(
+          'Service is invalid: spec.ports[1].port: must be between 1 and 65535, inclusive',
+          { status: 422, reason: 'Invalid' },
+        )
       : undefined;
   };
   const ports = [
@@ -119,7 +136,9 @@ it('a port that no Service can have, of one exporter, keeps no importer from the
   const key = objectKey('b', 'Service', 'shop', 'web');
   const stored = await world.table.get(key);
   await world.table.put({ ...stored, ...key, o: encodeProjection('Service', service({ ports })) });
-  await world.of('b').say('ServiceExport', [serviceExport({ uid: 'evil-export', creationTimestamp: '2026-01-01T12:00:00Z' })]);
+  await world
+    .of('b')
+    .say('ServiceExport', [serviceExport({ uid: 'evil-export', creationTimestamp: '2026-01-01T12:00:00Z' })]);
   world.of('b').store.apply(serviceExport({ uid: 'evil-export' }));
   await world.pass(600);
   expect(slicesOf(world, 'a')).toEqual(['c 10.3.0.1', 'c 10.3.0.2']);
@@ -132,13 +151,18 @@ it('a port that no Service can have, of one exporter, keeps no importer from the
 
 it('an exporter that changes many names all the time wakes its importers within a budget, and each change comes in the end', async () => {
   const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, wakesOfNamespace: 50 } };
-  const world = await SetWorld.start({ a: importer(), b: { ...hostile, precedence: 'oldest' }, other: importer({ set: 'other' }) }, limits);
+  const world = await SetWorld.start(
+    { a: importer(), b: { ...hostile, precedence: 'oldest' }, other: importer({ set: 'other' }) },
+    limits,
+  );
   await world.pass(60);
   const names = Array.from({ length: 100 }, (_, i) => `n-${i}`);
   const sayAll = (port: number): Promise<void> =>
     world.of('b').say(
       'Service',
-      names.map((name) => service({ ports: [{ name: 'p', port, targetPort: 80, protocol: 'TCP' }] }, { name, uid: name })),
+      names.map((name) =>
+        service({ ports: [{ name: 'p', port, targetPort: 80, protocol: 'TCP' }] }, { name, uid: name }),
+      ),
     );
   await sayAll(80);
   await world.of('b').say(
@@ -162,7 +186,8 @@ it('an exporter that changes many names all the time wakes its importers within 
     await sayAll(100 + i);
     await world.pass(5);
   }
-  // 2,400 changes: a minute's budget at once and one for each minute, and as many again for the importer's own look at what it wrote.
+  // 2,400 changes: a minute's budget at once and one for each minute, and as many again for the importer's
+  // own look at what it wrote.
   expect(sent.a).toBeLessThan(2 * 3 * 50 + 20);
   expect(sent.other).toBe(0);
   expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(0);
@@ -188,14 +213,23 @@ it('very many large pods of one source leave its slices as they are, and the oth
   world.of('c').store.apply(pod('web-3', '10.3.0.3'));
   const most = largestAnswer(world);
   await world.pass(60);
-  expect(slicesOf(world, 'a')).toEqual(['b 10.2.0.1', 'b 10.2.0.2', 'c 10.3.0.1', 'c 10.3.0.2', 'c 10.3.0.3']);
+  expect(slicesOf(world, 'a')).toEqual([
+    'b 10.2.0.1',
+    'b 10.2.0.2',
+    'c 10.3.0.1',
+    'c 10.3.0.2',
+    'c 10.3.0.3',
+  ]);
   expect(most()).toBeLessThan(20_000);
   expect(world.metrics.get('PodsTooLarge')).toBeGreaterThan(0);
-  const { report } = (await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' })) ?? {};
+  const { report } =
+    (await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' })) ?? {};
   expect(report).toEqual({ unread: ['b'] });
   for (let i = 0; i < 10; i++) world.of('b').store.remove('Pod', 'shop', `large-${i}`);
   world.of('b').store.apply(pod('web-3', '10.2.0.3'));
   await world.pass(1_200);
   expect(slicesOf(world, 'a')).toContain('b 10.2.0.3');
-  expect(await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' })).toBeUndefined();
+  expect(
+    await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' }),
+  ).toBeUndefined();
 });

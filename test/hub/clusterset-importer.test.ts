@@ -26,16 +26,23 @@ import { newWork, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { exporter, importer, namespace, pod, service, serviceExport } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
-const slicesIn = (world: SetWorld, id: string): readonly EndpointSlice[] => world.of(id).store.list('EndpointSlice', 'shop');
+const slicesIn = (world: SetWorld, id: string): readonly EndpointSlice[] =>
+  world.of(id).store.list('EndpointSlice', 'shop');
 const seen = (world: SetWorld, source = ''): readonly string[] =>
   slicesIn(world, 'a')
     .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy)
-    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
+    .flatMap((s) =>
+      (s.endpoints ?? []).map(
+        (e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`,
+      ),
+    )
     .filter((text) => text.startsWith(source))
     .sort();
 const importOf = (world: SetWorld) => world.of('a').store.find('ServiceImport', 'shop', 'web');
-const derivedOf = (world: SetWorld) => world.of('a').store.find('Service', 'shop', derivedName('shop', 'web'));
-const readyOfImport = (world: SetWorld) => importOf(world)?.status?.conditions?.find((c) => c.type === 'Ready');
+const derivedOf = (world: SetWorld) =>
+  world.of('a').store.find('Service', 'shop', derivedName('shop', 'web'));
+const readyOfImport = (world: SetWorld) =>
+  importOf(world)?.status?.conditions?.find((c) => c.type === 'Ready');
 const condition = (world: SetWorld, id: string, type: string) =>
   world
     .of(id)
@@ -44,32 +51,49 @@ const condition = (world: SetWorld, id: string, type: string) =>
 
 const ofB = ['b 10.2.0.1 true', 'b 10.2.0.2 true'];
 const forbidden = new ClusterApiError('exceeded quota: services', { status: 403, reason: 'Forbidden' });
-const isDerived = (object: unknown): boolean => (object as Service).metadata?.name?.startsWith('derived-') === true;
+const isDerived = (object: unknown): boolean =>
+  (object as Service).metadata?.name?.startsWith('derived-') === true;
 const dual = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' };
 const podOf = (name: string, ...ips: readonly string[]): RawObject => {
   const one = pod(name, ips[0] as string) as unknown as { status: object };
   return { ...one, status: { ...one.status, podIPs: ips.map((ip) => ({ ip })) } } as never;
 };
 const younger = { creationTimestamp: '2026-06-01T00:00:00Z' };
-const ofSix = [namespace(), service({ ipFamilies: ['IPv6'], clusterIP: 'fd00::9' }), pod('web-1', 'fd00:3::1')];
+const ofSix = [
+  namespace(),
+  service({ ipFamilies: ['IPv6'], clusterIP: 'fd00::9' }),
+  pod('web-1', 'fd00:3::1'),
+];
 
 describe('a derived Service that would have to be made again', () => {
   it.each([
     ['headless', { clusterIP: 'None' }],
     ['of another family', { ipFamilies: ['IPv6'], clusterIP: 'fd00::9' }],
-  ])('a derived Service stays with its import and its endpoints where the API server refuses one that is %s', async (_, next) => {
-    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
-    await world.pass(120);
-    const before = [derivedOf(world)?.metadata.uid, importOf(world)?.spec];
-    world.of('a').refuses = (verb, kind) => (verb === 'create' && kind === 'Service' ? forbidden : undefined);
-    world.of('b').store.apply(service(next));
-    world.of('b').store.apply(pod('web-2', '10.2.0.2', false));
-    await world.pass(60);
-    expect([derivedOf(world)?.metadata.uid, importOf(world)?.spec]).toEqual(before);
-    expect(seen(world)).toEqual(['b 10.2.0.1 true', 'b 10.2.0.2 false']);
-    expect(readyOfImport(world)).toMatchObject({ status: 'False', reason: 'Pending', message: forbidden.message });
-    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${forbidden.message}` });
-  });
+  ])(
+    'a derived Service stays with its import and its endpoints where the API server refuses one that is %s',
+    async (_, next) => {
+      const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
+      await world.pass(120);
+      const before = [derivedOf(world)?.metadata.uid, importOf(world)?.spec];
+      world.of('a').refuses = (verb, kind) =>
+        verb === 'create' && kind === 'Service' ? forbidden : undefined;
+      world.of('b').store.apply(service(next));
+      world.of('b').store.apply(pod('web-2', '10.2.0.2', false));
+      await world.pass(60);
+      expect([derivedOf(world)?.metadata.uid, importOf(world)?.spec]).toEqual(before);
+      expect(seen(world)).toEqual(['b 10.2.0.1 true', 'b 10.2.0.2 false']);
+      expect(readyOfImport(world)).toMatchObject({
+        status: 'False',
+        reason: 'Pending',
+        message: forbidden.message,
+      });
+      expect(condition(world, 'b', 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'Failed',
+        message: `cluster "a": ${forbidden.message}`,
+      });
+    },
+  );
 
   it('a derived Service is made again where the API server takes the next one', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
@@ -96,7 +120,10 @@ describe('an export without precedence', () => {
   it('an export without precedence takes no live import away from a cluster that does not have its family', async () => {
     const world = await SetWorld.start({
       a: { ...importer(), families: ['IPv4'] },
-      b: { ...exporter('10.2.0'), given: [namespace(), service(dual), pod('web-1', '10.2.0.1'), serviceExport()] },
+      b: {
+        ...exporter('10.2.0'),
+        given: [namespace(), service(dual), pod('web-1', '10.2.0.1'), serviceExport()],
+      },
       c: { ...exporter('10.3.0'), given: ofSix },
     });
     await world.pass(200);
@@ -110,20 +137,30 @@ describe('an export without precedence', () => {
   it.each([
     ['IPv6', ofSix],
     ['IPv4', [namespace(), service(), pod('web-1', '10.3.0.1')]],
-  ])('an export without precedence changes neither address nor families nor ports of a live import: its family is %s alone', async (_, given) => {
-    const world = await SetWorld.start({
-      a: importer(),
-      b: { ...exporter('10.2.0'), given: [namespace(), service(dual), podOf('web-1', '10.2.0.1', 'fd00:2::1'), serviceExport()] },
-      c: { ...exporter('10.3.0'), given },
-    });
-    await world.pass(200);
-    const { spec } = importOf(world) as ServiceImport;
-    world.of('c').store.apply(serviceExport(younger));
-    await world.pass(120);
-    expect(importOf(world)?.spec).toEqual(spec);
-    expect(seen(world, 'c')).toHaveLength(1);
-    for (const id of ['b', 'c']) expect(condition(world, id, 'Conflict')).toMatchObject({ status: 'True', reason: 'IPFamilyConflict' });
-  });
+  ])(
+    'an export without precedence changes neither address nor families nor ports of a live import: its family is %s alone',
+    async (_, given) => {
+      const world = await SetWorld.start({
+        a: importer(),
+        b: {
+          ...exporter('10.2.0'),
+          given: [namespace(), service(dual), podOf('web-1', '10.2.0.1', 'fd00:2::1'), serviceExport()],
+        },
+        c: { ...exporter('10.3.0'), given },
+      });
+      await world.pass(200);
+      const { spec } = importOf(world) as ServiceImport;
+      world.of('c').store.apply(serviceExport(younger));
+      await world.pass(120);
+      expect(importOf(world)?.spec).toEqual(spec);
+      expect(seen(world, 'c')).toHaveLength(1);
+      for (const id of ['b', 'c'])
+        expect(condition(world, id, 'Conflict')).toMatchObject({
+          status: 'True',
+          reason: 'IPFamilyConflict',
+        });
+    },
+  );
 });
 
 describe('refused creates', () => {
@@ -131,9 +168,14 @@ describe('refused creates', () => {
     'a %s of an import that the cluster refuses to create fails the exports’ Ready condition until the cluster takes it',
     async (refusedKind) => {
       const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
-      world.of('a').refuses = (verb, kind) => (verb === 'create' && kind === refusedKind ? forbidden : undefined);
+      world.of('a').refuses = (verb, kind) =>
+        verb === 'create' && kind === refusedKind ? forbidden : undefined;
       await world.pass(60);
-      expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${forbidden.message}` });
+      expect(condition(world, 'b', 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'Failed',
+        message: `cluster "a": ${forbidden.message}`,
+      });
       expect(readyOfImport(world)?.status).toBe(refusedKind === 'Service' ? 'False' : undefined);
       world.of('a').refuses = () => undefined;
       await world.pass(310);
@@ -143,8 +185,16 @@ describe('refused creates', () => {
   );
 
   it('a headless derived Service of a family that the cluster does not have is not made: its addresses would lead nowhere', async () => {
-    const given = [namespace(), service({ ipFamilies: ['IPv6'], clusterIP: 'None' }), pod('web-1', 'fd00:2::1'), serviceExport()];
-    const world = await SetWorld.start({ a: { ...importer(), families: ['IPv4'] }, b: { ...exporter('10.2.0'), given } });
+    const given = [
+      namespace(),
+      service({ ipFamilies: ['IPv6'], clusterIP: 'None' }),
+      pod('web-1', 'fd00:2::1'),
+      serviceExport(),
+    ];
+    const world = await SetWorld.start({
+      a: { ...importer(), families: ['IPv4'] },
+      b: { ...exporter('10.2.0'), given },
+    });
     await world.pass(60);
     expect(readyOfImport(world)).toMatchObject({ status: 'False', reason: 'IPFamilyNotSupported' });
     expect(derivedOf(world)).toBeUndefined();
@@ -159,7 +209,9 @@ describe('an API server that does not know the value of trafficDistribution', ()
       fields: ['spec.trafficDistribution'],
     });
     world.of('a').refuses = (verb, kind, object) =>
-      kind === 'Service' && ['create', 'replace'].includes(verb) && (object as Service).spec?.trafficDistribution === 'PreferSameZone'
+      kind === 'Service' &&
+      ['create', 'replace'].includes(verb) &&
+      (object as Service).spec?.trafficDistribution === 'PreferSameZone'
         ? unknown
         : undefined;
   };
@@ -193,7 +245,10 @@ describe('an API server that does not know the value of trafficDistribution', ()
 });
 
 describe('an import that one webhook fails', () => {
-  const failing = new ClusterApiError('failed calling webhook "services.example"', { status: 500, reason: 'InternalError' });
+  const failing = new ClusterApiError('failed calling webhook "services.example"', {
+    status: 500,
+    reason: 'InternalError',
+  });
 
   it('an import that one webhook fails delays no endpoint of the cluster’s own services, and fails the exports’ Ready condition', async () => {
     const local = service({}, { name: 'local', uid: 'local' });
@@ -202,7 +257,8 @@ describe('an import that one webhook fails', () => {
       a: { ...importer(), mode: 'active', given: [namespace(), local, pod('web-1', '10.1.0.1'), node] },
       b: exporter('10.2.0'),
     });
-    world.of('a').refuses = (verb, kind, object) => (verb === 'create' && kind === 'Service' && isDerived(object) ? failing : undefined);
+    world.of('a').refuses = (verb, kind, object) =>
+      verb === 'create' && kind === 'Service' && isDerived(object) ? failing : undefined;
     await world.pass(120);
     const addresses = (): readonly (string | undefined)[] =>
       slicesIn(world, 'a')
@@ -216,9 +272,16 @@ describe('an import that one webhook fails', () => {
       seconds.push(waited);
       await world.pass(7);
     }
-    expect(Math.max(...seconds), `seconds until the local slice had each new pod: ${seconds.join(' ')}`).toBeLessThan(10);
+    expect(
+      Math.max(...seconds),
+      `seconds until the local slice had each new pod: ${seconds.join(' ')}`,
+    ).toBeLessThan(10);
     expect((await readCluster(world.table, 'a'))?.circuit).toBeUndefined();
-    expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False', reason: 'Failed', message: `cluster "a": ${failing.message}` });
+    expect(condition(world, 'b', 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'Failed',
+      message: `cluster "a": ${failing.message}`,
+    });
   });
 
   it('an import that fails opens the circuit where the cluster answers nothing else either', async () => {
@@ -231,7 +294,8 @@ describe('an import that one webhook fails', () => {
   it('slices follow their sources where a webhook fails the update of the derived Service', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(60);
-    world.of('a').refuses = (verb, kind, object) => (verb === 'replace' && kind === 'Service' && isDerived(object) ? failing : undefined);
+    world.of('a').refuses = (verb, kind, object) =>
+      verb === 'replace' && kind === 'Service' && isDerived(object) ? failing : undefined;
     world.of('b').store.apply(service({ sessionAffinity: 'ClientIP' }));
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(60);
@@ -242,10 +306,16 @@ describe('an import that one webhook fails', () => {
 describe('slices of a silent source', () => {
   const ofC = ['c 10.3.0.1 true', 'c 10.3.0.2 true'];
   const bodies = (world: SetWorld): readonly object[] =>
-    slicesIn(world, 'a').flatMap((s) => (s.metadata.labels?.[labelSourceCluster] === 'c' ? [{ endpoints: s.endpoints, ports: s.ports }] : []));
+    slicesIn(world, 'a').flatMap((s) =>
+      s.metadata.labels?.[labelSourceCluster] === 'c' ? [{ endpoints: s.endpoints, ports: s.ports }] : [],
+    );
 
   async function withSilentC(spec: object = {}): Promise<SetWorld> {
-    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', { given: [service(spec)] }), c: exporter('10.3.0') });
+    const world = await SetWorld.start({
+      a: importer(),
+      b: exporter('10.2.0', { given: [service(spec)] }),
+      c: exporter('10.3.0'),
+    });
     await world.pass(120);
     Object.assign(world.of('c'), { isHeard: false, apiAnswers: false });
     await world.pass(200);
@@ -279,23 +349,34 @@ describe('slices of a silent source', () => {
 
   it.each([
     ['the ServiceImport', (world: SetWorld) => world.of('a').store.remove('ServiceImport', 'shop', 'web')],
-    ['the derived Service', (world: SetWorld) => world.of('a').store.remove('Service', 'shop', derivedOf(world)?.metadata.name ?? '')],
-    ['its slices', (world: SetWorld) => slicesIn(world, 'a').map((s) => world.of('a').store.remove('EndpointSlice', 'shop', s.metadata.name))],
-  ])('a silent source has its last known endpoints where a user has deleted %s, and the garbage collector the rest', async (_, remove) => {
-    const world = await withSilentC();
-    remove(world);
-    for (let i = 0; i < 5; i++) collectGarbage(world.of('a').store);
-    expect(seen(world)).toEqual([]);
-    await world.pass(60);
-    expect(seen(world)).toEqual([...ofB, ...ofC]);
-    await world.pass(600);
-    expect(seen(world)).toEqual([...ofB, ...ofC]);
-    Object.assign(world.of('c'), { isHeard: true, apiAnswers: true });
-    world.of('c').store.remove('Pod', 'shop', 'web-1');
-    await world.of('c').restart();
-    await world.pass(60);
-    expect(seen(world)).toEqual([...ofB, 'c 10.3.0.2 true']);
-  });
+    [
+      'the derived Service',
+      (world: SetWorld) =>
+        world.of('a').store.remove('Service', 'shop', derivedOf(world)?.metadata.name ?? ''),
+    ],
+    [
+      'its slices',
+      (world: SetWorld) =>
+        slicesIn(world, 'a').map((s) => world.of('a').store.remove('EndpointSlice', 'shop', s.metadata.name)),
+    ],
+  ])(
+    'a silent source has its last known endpoints where a user has deleted %s, and the garbage collector the rest',
+    async (_, remove) => {
+      const world = await withSilentC();
+      remove(world);
+      for (let i = 0; i < 5; i++) collectGarbage(world.of('a').store);
+      expect(seen(world)).toEqual([]);
+      await world.pass(60);
+      expect(seen(world)).toEqual([...ofB, ...ofC]);
+      await world.pass(600);
+      expect(seen(world)).toEqual([...ofB, ...ofC]);
+      Object.assign(world.of('c'), { isHeard: true, apiAnswers: true });
+      world.of('c').store.remove('Pod', 'shop', 'web-1');
+      await world.of('c').restart();
+      await world.pass(60);
+      expect(seen(world)).toEqual([...ofB, 'c 10.3.0.2 true']);
+    },
+  );
 
   it('a silent source has its last known endpoints in an importer that joins, and none there while its history is in doubt', async () => {
     const world = await withSilentC();
@@ -319,8 +400,14 @@ describe('slices of a silent source', () => {
 
 it('a storm of imports takes a part of a worker: four runs at once', async () => {
   const names = Array.from({ length: 12 }, (_, i) => `web-${i}`);
-  const given = names.flatMap((name) => [service({}, { name, uid: name }), serviceExport({ name, uid: `export-${name}` })]);
-  const world = await SetWorld.start({ a: importer(), b: { ...exporter('10.2.0'), given: [namespace(), pod('web-1', '10.2.0.1'), ...given] } });
+  const given = names.flatMap((name) => [
+    service({}, { name, uid: name }),
+    serviceExport({ name, uid: `export-${name}` }),
+  ]);
+  const world = await SetWorld.start({
+    a: importer(),
+    b: { ...exporter('10.2.0'), given: [namespace(), pod('web-1', '10.2.0.1'), ...given] },
+  });
   const a = world.of('a');
   const api = a.api.bind(a);
   const running = { now: 0, most: 0 };
@@ -333,7 +420,10 @@ it('a storm of imports takes a part of a worker: four runs at once', async () =>
       running.now--;
       return inner.get(kind, ...of);
     };
-    return { ...inner, get: (kind, ...of) => (kind === 'ServiceImport' ? (get(kind, ...of) as never) : inner.get(kind, ...of)) };
+    return {
+      ...inner,
+      get: (kind, ...of) => (kind === 'ServiceImport' ? (get(kind, ...of) as never) : inner.get(kind, ...of)),
+    };
   };
   await world.pass(60);
   expect(a.store.list('ServiceImport')).toHaveLength(12);
@@ -342,10 +432,17 @@ it('a storm of imports takes a part of a worker: four runs at once', async () =>
 
 it('a storm of imports leaves a worker to the services of the cluster: the imports beyond a budget wait for their turn', async () => {
   const names = Array.from({ length: 300 }, (_, i) => `web-${i}`);
-  const given = names.flatMap((name) => [service({}, { name, uid: name }), serviceExport({ name, uid: `export-${name}` })]);
+  const given = names.flatMap((name) => [
+    service({}, { name, uid: name }),
+    serviceExport({ name, uid: `export-${name}` }),
+  ]);
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n1' } };
   const world = await SetWorld.start({
-    a: { ...importer({ imports: 'off' }), mode: 'active', given: [namespace(), service({}, { name: 'local', uid: 'local' }), node] },
+    a: {
+      ...importer({ imports: 'off' }),
+      mode: 'active',
+      given: [namespace(), service({}, { name: 'local', uid: 'local' }), node],
+    },
     b: { ...exporter('10.2.0'), given: [namespace(), ...given] },
   });
   await world.pass(130);
@@ -402,7 +499,13 @@ describe('a change of a pod', () => {
     const made = pod('own-1', '10.2.0.9', ready);
     return { ...made, metadata: { ...made.metadata, labels: { app: 'own' } } };
   };
-  const given = [namespace(), ...manyExports(60), own, serviceExport({ name: 'own', uid: 'export-own' }), ownPod(true)];
+  const given = [
+    namespace(),
+    ...manyExports(60),
+    own,
+    serviceExport({ name: 'own', uid: 'export-own' }),
+    ownPod(true),
+  ];
   const readyOfOwn = (world: SetWorld) =>
     slicesIn(world, 'a')
       .filter((s) => s.metadata.labels?.[labelServiceName] === derivedName('shop', 'own'))
@@ -499,7 +602,8 @@ describe('an importer that is not installed yet', () => {
 });
 
 describe('an import with more endpoints than the most (MC-59)', () => {
-  const many = (n: number, network: (i: number) => string, ready: boolean) => Array.from({ length: n }, (_, i) => pod(`web-${i}`, network(i), ready));
+  const many = (n: number, network: (i: number) => string, ready: boolean) =>
+    Array.from({ length: n }, (_, i) => pod(`web-${i}`, network(i), ready));
   const source = (pods: readonly RawObject[], createdAt = '2026-01-01T00:00:00Z') => ({
     ...exporter(''),
     given: [namespace(), service(), serviceExport({ creationTimestamp: createdAt }), ...pods],
@@ -508,7 +612,11 @@ describe('an import with more endpoints than the most (MC-59)', () => {
   it('an import with too many endpoints has the ready ones first, of whichever cluster', async () => {
     const notReady = many(5000, (i) => `10.1.${i >> 8}.${i & 255}`, false);
     const ready = many(3, (i) => `10.3.0.${i + 1}`, true);
-    const world = await SetWorld.start({ a: importer(), b: source(notReady), c: source(ready, '2026-02-01T00:00:00Z') });
+    const world = await SetWorld.start({
+      a: importer(),
+      b: source(notReady),
+      c: source(ready, '2026-02-01T00:00:00Z'),
+    });
     await world.pass(120);
     expect(seen(world, 'c').filter((s) => s.endsWith('true'))).toHaveLength(3);
     expect(seen(world)).toHaveLength(5000);
@@ -517,14 +625,19 @@ describe('an import with more endpoints than the most (MC-59)', () => {
   it('an import with too many endpoints has a fair share of each cluster, and the conditions of import and exports name the clusters', async () => {
     const ids = Array.from(
       { length: 50 },
-      (_, i) => [`x${i + 10}`, source(many(i === 49 ? 151 : 100, (p) => `10.${i + 1}.0.${p + 1}`, true))] as const,
+      (_, i) =>
+        [`x${i + 10}`, source(many(i === 49 ? 151 : 100, (p) => `10.${i + 1}.0.${p + 1}`, true))] as const,
     );
     const world = await SetWorld.start({ a: importer(), ...Object.fromEntries(ids) });
     await world.pass(120);
     expect([seen(world, 'x59').length, seen(world, 'x10').length]).toEqual([100, 100]);
     const message = 'an import has 5,000 endpoints at most: some of x59 are left out';
     for (const id of ['x10', 'x59'])
-      expect(condition(world, id, 'Ready')).toMatchObject({ status: 'True', reason: 'Exported', message: `cluster "a": ${message}` });
+      expect(condition(world, id, 'Ready')).toMatchObject({
+        status: 'True',
+        reason: 'Exported',
+        message: `cluster "a": ${message}`,
+      });
     expect(readyOfImport(world)).toMatchObject({ status: 'True', message });
     for (let i = 0; i < 51; i++) world.of('x59').store.remove('Pod', 'shop', `web-${i}`);
     await world.pass(60);
@@ -534,7 +647,10 @@ describe('an import with more endpoints than the most (MC-59)', () => {
 
 describe('an importer whose namespace takes no imports', () => {
   it('an importer whose namespace takes no imports is not asked for each pod', async () => {
-    const world = await SetWorld.start({ a: { imports: 'active', given: [namespace()] }, b: exporter('10.2.0') });
+    const world = await SetWorld.start({
+      a: { imports: 'active', given: [namespace()] },
+      b: exporter('10.2.0'),
+    });
     await world.pass(120);
     const before = world.of('a').calls;
     for (let i = 0; i < 20; i++) {
@@ -546,10 +662,14 @@ describe('an importer whose namespace takes no imports', () => {
 
   it('an importer whose namespace takes no imports any more loses the import, and the exports’ conditions lose its refusals', async () => {
     const labelled = namespace({ [annotationClusterset]: 'default' });
-    const world = await SetWorld.start({ a: { imports: 'active', given: [labelled] }, b: exporter('10.2.0') });
+    const world = await SetWorld.start({
+      a: { imports: 'active', given: [labelled] },
+      b: exporter('10.2.0'),
+    });
     await world.pass(60);
     expect(seen(world)).toEqual(ofB);
-    world.of('a').refuses = (verb, kind) => (verb === 'replace' && kind === 'EndpointSlice' ? forbidden : undefined);
+    world.of('a').refuses = (verb, kind) =>
+      verb === 'replace' && kind === 'EndpointSlice' ? forbidden : undefined;
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(30);
     expect(condition(world, 'b', 'Ready')).toMatchObject({ status: 'False' });
@@ -562,7 +682,9 @@ describe('an importer whose namespace takes no imports', () => {
 
 describe('an import whose annotation of the set a user has changed', () => {
   const changed = (world: SetWorld): RawObject => {
-    const edited = structuredClone(importOf(world)) as unknown as { metadata: { annotations: { [key: string]: string } } };
+    const edited = structuredClone(importOf(world)) as unknown as {
+      metadata: { annotations: { [key: string]: string } };
+    };
     edited.metadata.annotations[annotationClusterset] = 'by-mistake';
     return edited as unknown as RawObject;
   };
@@ -581,7 +703,8 @@ describe('an import whose annotation of the set a user has changed', () => {
   it('the slices of an import follow although admission policies refuse its other objects, and the exports’ Ready condition fails', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(120);
-    world.of('a').refuses = (verb, kind) => (verb === 'replace' && kind === 'ServiceImport' ? forbidden : undefined);
+    world.of('a').refuses = (verb, kind) =>
+      verb === 'replace' && kind === 'ServiceImport' ? forbidden : undefined;
     world.of('a').store.apply(changed(world));
     world.of('b').store.remove('Pod', 'shop', 'web-1');
     await world.pass(60);

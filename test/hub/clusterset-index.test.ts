@@ -1,4 +1,7 @@
-/** The index of a set follows what the hub knows of each cluster, in both directions, and costs nothing while nothing changes. */
+/**
+ * The index of a set follows what the hub knows of each cluster, in both directions, and costs nothing while
+ * nothing changes.
+ */
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { exportsCommand } from '#infra/cli/act/exports-switch.ts';
@@ -27,13 +30,25 @@ const slicesIn = (world: SetWorld, id: string) => world.of(id).store.list('Endpo
 const endpointsIn = (world: SetWorld, id: string): readonly string[] =>
   slicesIn(world, id)
     .filter(({ metadata }) => metadata.labels?.[labelSourceCluster])
-    .flatMap(({ metadata, endpoints }) => (endpoints ?? []).map((e) => `${metadata.labels?.[labelSourceCluster]} ${e.addresses[0]}`))
+    .flatMap(({ metadata, endpoints }) =>
+      (endpoints ?? []).map((e) => `${metadata.labels?.[labelSourceCluster]} ${e.addresses[0]}`),
+    )
     .sort();
 const ipsIn = (world: SetWorld, id: string): unknown =>
-  (world.of(id).store.find('ServiceImport', 'shop', 'web') as { readonly spec?: { readonly ips?: unknown } } | undefined)?.spec?.ips;
+  (
+    world.of(id).store.find('ServiceImport', 'shop', 'web') as
+      | { readonly spec?: { readonly ips?: unknown } }
+      | undefined
+  )?.spec?.ips;
 const keysOfSet = (world: SetWorld, of = /^(SET|EXPORTED)#/): readonly string[] =>
   world.table.dump().flatMap(({ pk, sk }) => (of.test(pk) ? [`${pk} ${sk}`] : []));
-const hubOf = (world: SetWorld) => ({ name: 'the hub', table: world.table, now: () => world.nowMs, connectionsFile: 'local' }) as unknown as Hub;
+const hubOf = (world: SetWorld) =>
+  ({
+    name: 'the hub',
+    table: world.table,
+    now: () => world.nowMs,
+    connectionsFile: 'local',
+  }) as unknown as Hub;
 
 const ofC = ['c 10.3.0.1', 'c 10.3.0.2'];
 const everywhere = { exports: { namespaces: 'all' } } satisfies Partial<MemberOptions>;
@@ -75,7 +90,11 @@ describe('entries without an export', () => {
   });
 
   it('an entry goes after the pause in which its export was deleted, however long the pause was', async () => {
-    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', everywhere), c: exporter('10.3.0') });
+    const world = await SetWorld.start({
+      a: importer(),
+      b: exporter('10.2.0', everywhere),
+      c: exporter('10.3.0'),
+    });
     await world.pass(70);
     await switchMode(world.table, 'b', 'paused', world.nowMs);
     await world.pass(10);
@@ -93,7 +112,11 @@ describe('entries without an export', () => {
   });
 
   it('an entry goes in a pause too if an operator withdraws the right to export', async () => {
-    const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', everywhere), c: exporter('10.3.0') });
+    const world = await SetWorld.start({
+      a: importer(),
+      b: exporter('10.2.0', everywhere),
+      c: exporter('10.3.0'),
+    });
     await world.pass(70);
     await switchMode(world.table, 'b', 'paused', world.nowMs);
     await world.pass(100);
@@ -148,9 +171,14 @@ describe('exports without an entry', () => {
   it('an entry comes back with the next resync of its cluster', async () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
     await world.pass(70);
-    for (const item of world.table.dump()) if (/^(SET|EXPORTED)#/.test(item.pk)) await world.table.delete(item);
+    for (const item of world.table.dump())
+      if (/^(SET|EXPORTED)#/.test(item.pk)) await world.table.delete(item);
     await world.pass(26 * 3600);
-    expect(keysOfSet(world)).toEqual(['EXPORTED#default#b shop/web', 'SET#default#shop web#E#b', 'SET#default#shop web#W']);
+    expect(keysOfSet(world)).toEqual([
+      'EXPORTED#default#b shop/web',
+      'SET#default#shop web#E#b',
+      'SET#default#shop web#W',
+    ]);
     expect(endpointsIn(world, 'a')).toEqual(['b 10.2.0.1', 'b 10.2.0.2']);
   });
 });
@@ -194,14 +222,31 @@ describe('Services that are gone by the snapshot alone', () => {
 });
 
 describe('after the loss of the table', () => {
-  const kinds = ['Namespace', 'Service', 'Pod', 'Node', 'ServiceImport', 'ServiceExport', 'EndpointSlice'] as const;
+  const kinds = [
+    'Namespace',
+    'Service',
+    'Pod',
+    'Node',
+    'ServiceImport',
+    'ServiceExport',
+    'EndpointSlice',
+  ] as const;
   const objectsOf = (world: SetWorld, id: string): readonly RawObject[] =>
-    kinds.flatMap((kind) => world.of(id).store.list(kind)).filter(({ metadata }) => metadata.name !== 'kube-system');
+    kinds
+      .flatMap((kind) => world.of(id).store.list(kind))
+      .filter(({ metadata }) => metadata.name !== 'kube-system');
 
   /** Starts a hub with an empty table beside the clusters as they are. The relay of b stays silent. */
-  async function afterLoss(before: SetWorld, members: { readonly [id: string]: MemberOptions }, limits = defaultLimits): Promise<SetWorld> {
+  async function afterLoss(
+    before: SetWorld,
+    members: { readonly [id: string]: MemberOptions },
+    limits = defaultLimits,
+  ): Promise<SetWorld> {
     const given = Object.fromEntries(
-      Object.entries(members).map(([id, of]) => [id, { ...of, given: objectsOf(before, id), isInstalled: id !== 'b' }]),
+      Object.entries(members).map(([id, of]) => [
+        id,
+        { ...of, given: objectsOf(before, id), isInstalled: id !== 'b' },
+      ]),
     );
     return SetWorld.start(given, limits);
   }
@@ -216,7 +261,10 @@ describe('after the loss of the table', () => {
     const address = ipsIn(before, 'a');
     const world = await afterLoss(before, two);
     await world.pass(300);
-    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({ endpoints: ofB, ips: address });
+    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({
+      endpoints: ofB,
+      ips: address,
+    });
     expect(world.metrics.get('SourcesUnknown')).toBeGreaterThan(0);
     const report = await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' });
     expect(report?.report.unknown).toEqual(['b']);
@@ -225,12 +273,23 @@ describe('after the loss of the table', () => {
     expect(services.map(({ name, remarks }) => [name, ...remarks])).toEqual([
       ['web', expect.stringMatching(new RegExp(`^a is pending: .*: ${why}$`))],
     ]);
-    const explanation = await explain(world.table, { cluster: 'a', namespace: 'shop', name: 'web' }, world.nowMs);
-    expect(explanation.groups.flatMap(({ facts }) => facts).filter(({ label }) => label === 'Unknown')).toEqual([{ label: 'Unknown', text: why }]);
+    const explanation = await explain(
+      world.table,
+      { cluster: 'a', namespace: 'shop', name: 'web' },
+      world.nowMs,
+    );
+    expect(
+      explanation.groups.flatMap(({ facts }) => facts).filter(({ label }) => label === 'Unknown'),
+    ).toEqual([{ label: 'Unknown', text: why }]);
     await world.of('b').restart();
     await world.pass(600);
-    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({ endpoints: ofB, ips: address });
-    expect(await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' })).toBeUndefined();
+    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({
+      endpoints: ofB,
+      ips: address,
+    });
+    expect(
+      await readImportReport(world.table, { cluster: 'a', namespace: 'shop', name: 'web' }),
+    ).toBeUndefined();
   });
 
   it('an import stays while the Service of its exporter has no valid selector, and follows it once it has', async () => {
@@ -241,23 +300,35 @@ describe('after the loss of the table', () => {
     const world = await afterLoss(before, two);
     await world.of('b').startRelay();
     await world.pass(900);
-    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({ endpoints: ofB, ips: address });
+    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({
+      endpoints: ofB,
+      ips: address,
+    });
     world.of('b').store.apply(service());
     world.of('b').store.apply(pod('web-3', '10.2.0.3'));
     await world.pass(60);
-    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({ endpoints: [...ofB, 'b 10.2.0.3'], ips: address });
+    expect({ endpoints: endpointsIn(world, 'a'), ips: ipsIn(world, 'a') }).toEqual({
+      endpoints: [...ofB, 'b 10.2.0.3'],
+      ips: address,
+    });
   });
 
   it('an import keeps its type, ports and address while those of the other exporters alone would differ', async () => {
     const headless = exporter('10.3.0', { given: [] });
     const ofOtherType = (headless.given ?? []).map((o) =>
-      o.kind === 'Service' ? service({ clusterIP: 'None', ports: [{ name: 'grpc', port: 90, protocol: 'TCP' }] }) : o,
+      o.kind === 'Service'
+        ? service({ clusterIP: 'None', ports: [{ name: 'grpc', port: 90, protocol: 'TCP' }] })
+        : o,
     );
-    const younger = ofOtherType.map((o) => (o.kind === 'ServiceExport' ? serviceExport({ creationTimestamp: '2026-01-01T01:00:00Z' }) : o));
+    const younger = ofOtherType.map((o) =>
+      o.kind === 'ServiceExport' ? serviceExport({ creationTimestamp: '2026-01-01T01:00:00Z' }) : o,
+    );
     const members = { ...two, c: { ...headless, given: younger } };
     const before = await SetWorld.start(members);
     await before.pass(100);
-    const specOf = (world: SetWorld) => (world.of('a').store.find('ServiceImport', 'shop', 'web') as { readonly spec?: unknown } | undefined)?.spec;
+    const specOf = (world: SetWorld) =>
+      (world.of('a').store.find('ServiceImport', 'shop', 'web') as { readonly spec?: unknown } | undefined)
+        ?.spec;
     const spec = specOf(before);
     const world = await afterLoss(before, members);
     const uid = world.of('a').store.find('Service', 'shop', derivedName('shop', 'web'))?.metadata.uid;
@@ -295,8 +366,14 @@ describe('after the loss of the table', () => {
     // More than the runs of one batch, which do not see each other's entries.
     for (let i = 0; i < 15; i++)
       for (const o of [service(), serviceExport()])
-        before.of('b').store.apply({ ...o, metadata: { ...o.metadata, name: `other-${i}`, uid: `${o.kind}-${i}` } } as RawObject);
-    const world = await afterLoss(before, two, { ...defaultLimits, sync: { ...defaultLimits.sync, maxExports: 1 } });
+        before.of('b').store.apply({
+          ...o,
+          metadata: { ...o.metadata, name: `other-${i}`, uid: `${o.kind}-${i}` },
+        } as RawObject);
+    const world = await afterLoss(before, two, {
+      ...defaultLimits,
+      sync: { ...defaultLimits.sync, maxExports: 1 },
+    });
     await world.pass(60);
     expect(endpointsIn(world, 'a')).toEqual(ofB);
     await world.of('b').restart();
@@ -308,7 +385,10 @@ describe('after the loss of the table', () => {
   it('slices of a silent exporter go if it may export nothing', async () => {
     const before = await SetWorld.start(three);
     await before.pass(100);
-    const world = await afterLoss(before, { ...three, b: { ...exporter('10.2.0'), exports: { namespaces: [] } } });
+    const world = await afterLoss(before, {
+      ...three,
+      b: { ...exporter('10.2.0'), exports: { namespaces: [] } },
+    });
     await world.pass(120);
     expect(endpointsIn(world, 'a')).toEqual(ofC);
   });
@@ -346,8 +426,14 @@ describe('cost of a set', () => {
 
   it('importers pay nothing for the edits of an export that is not allowed', async () => {
     const other = { ...namespace(), metadata: { name: 'other', uid: 'ns2' } };
-    const edit = (n: number) => ({ ...serviceExport({ namespace: 'other', name: 'any', uid: 'e' }), spec: { exportedLabels: { n: String(n) } } });
-    const world = await SetWorld.start({ a: importer({ given: [namespace(), other] }), b: exporter('10.2.0', { given: [other] }) });
+    const edit = (n: number) => ({
+      ...serviceExport({ namespace: 'other', name: 'any', uid: 'e' }),
+      spec: { exportedLabels: { n: String(n) } },
+    });
+    const world = await SetWorld.start({
+      a: importer({ given: [namespace(), other] }),
+      b: exporter('10.2.0', { given: [other] }),
+    });
     await world.pass(70);
     const before = world.of('a').calls;
     for (let i = 0; i < 10; i++) {

@@ -1,6 +1,7 @@
 /**
- * Slices for kube-proxy's own code (G 35): the writes of runs to cluster a, and the endpoints that its nodes should use. The Go test of
- * test/control-plane/kubeproxy reads the file and calls kube-proxy. This test compares the file with the runs, and writes it again with `-u`.
+ * Slices for kube-proxy's own code (G 35): the writes of runs to cluster a, and the endpoints that its nodes
+ * should use. The Go test of test/control-plane/kubeproxy reads the file and calls kube-proxy. This test
+ * compares the file with the runs, and writes it again with `-u`.
  */
 import { expect, it } from 'vitest';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -10,7 +11,8 @@ import { type ProxyCase, proxyCases, type Used } from '#test/support/proxy-cases
 import { SetWorld } from '#test/support/set-world.ts';
 
 const sourceOf = ({ metadata }: EndpointSlice): string => metadata.labels?.[labelSourceCluster] ?? '';
-const slicesIn = (world: SetWorld): readonly EndpointSlice[] => world.of('a').store.list('EndpointSlice', 'shop');
+const slicesIn = (world: SetWorld): readonly EndpointSlice[] =>
+  world.of('a').store.list('EndpointSlice', 'shop');
 
 /** Removes uids and versions, which kube-proxy ignores. */
 const bare = <O extends EndpointSlice | Service>({ metadata: { namespace, name, labels }, ...rest }: O) => ({
@@ -24,7 +26,9 @@ async function recorded({ name, members, change, notYetWritten, uses }: ProxyCas
   const before = slicesIn(world);
   await change?.(world);
   await world.pass(60);
-  const [old, now] = [before, slicesIn(world)].map((slices) => slices.filter((s) => (sourceOf(s) === notYetWritten) === (slices === before)));
+  const [old, now] = [before, slicesIn(world)].map((slices) =>
+    slices.filter((s) => (sourceOf(s) === notYetWritten) === (slices === before)),
+  );
   const slices = [...(notYetWritten === undefined ? [] : (old ?? [])), ...(now ?? [])];
   const service = world.of('a').store.get('Service', 'shop', derivedName('shop', 'web'));
   const byPort = (used: Used) => (Array.isArray(used) ? { http: used } : used);
@@ -32,7 +36,9 @@ async function recorded({ name, members, change, notYetWritten, uses }: ProxyCas
     name,
     nodes: uses.map(([node, zone, used]) => ({ name: node, zone, uses: byPort(used) })),
     service: bare(service),
-    slices: slices.toSorted((x, y) => (sourceOf(x) + x.metadata.name < sourceOf(y) + y.metadata.name ? -1 : 1)).map(bare),
+    slices: slices
+      .toSorted((x, y) => (sourceOf(x) + x.metadata.name < sourceOf(y) + y.metadata.name ? -1 : 1))
+      .map(bare),
   };
 }
 

@@ -1,4 +1,7 @@
-/** Which endpoints of an import the nodes of its cluster use first (MC-90, MC-91): what runs write of it, and when. */
+/**
+ * Which endpoints of an import the nodes of its cluster use first (MC-90, MC-91): what runs write of it, and
+ * when.
+ */
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
@@ -17,7 +20,10 @@ const node = (name: string, zone?: string): RawObject => ({
 });
 /** Exports and imports shop/web, on nodes of two zones. */
 const member = (ip: string, annotations: object, more: readonly RawObject[] = []): MemberOptions =>
-  exporter(ip, { imports: 'active', given: [node('node-1', 'z1'), node('node-2', 'z2'), serviceExport({ annotations }), ...more] });
+  exporter(ip, {
+    imports: 'active',
+    given: [node('node-1', 'z1'), node('node-2', 'z2'), serviceExport({ annotations }), ...more],
+  });
 async function started(members: { readonly [id: string]: MemberOptions }): Promise<SetWorld> {
   const world = await SetWorld.start(members);
   await world.pass(30);
@@ -30,14 +36,28 @@ const ofSource = (world: SetWorld, id: string, source: string) =>
 const hintsIn = (world: SetWorld, id: string): { readonly [address: string]: string } =>
   Object.fromEntries(
     slicesIn(world, id).flatMap((s) =>
-      (s.endpoints ?? []).map((e) => [e.addresses.join(), (e.hints?.forZones ?? []).map(({ name }) => name).join()] as const),
+      (s.endpoints ?? []).map(
+        (e) => [e.addresses.join(), (e.hints?.forZones ?? []).map(({ name }) => name).join()] as const,
+      ),
     ),
   );
 const validIn = (world: SetWorld, id: string) =>
-  (world.of(id).store.find('ServiceExport', 'shop', 'web') as unknown as ServiceExport).status?.conditions?.find((c) => c.type === 'Valid');
+  (
+    world.of(id).store.find('ServiceExport', 'shop', 'web') as unknown as ServiceExport
+  ).status?.conditions?.find((c) => c.type === 'Valid');
 const without = { '10.1.0.1': '', '10.1.0.2': '', '10.2.0.1': '', '10.2.0.2': '' };
-const localInA = { '10.1.0.1': 'z1,z2', '10.1.0.2': 'z1,z2', '10.2.0.1': zoneElsewhere, '10.2.0.2': zoneElsewhere };
-const localInB = { '10.1.0.1': zoneElsewhere, '10.1.0.2': zoneElsewhere, '10.2.0.1': 'z1,z2', '10.2.0.2': 'z1,z2' };
+const localInA = {
+  '10.1.0.1': 'z1,z2',
+  '10.1.0.2': 'z1,z2',
+  '10.2.0.1': zoneElsewhere,
+  '10.2.0.2': zoneElsewhere,
+};
+const localInB = {
+  '10.1.0.1': zoneElsewhere,
+  '10.1.0.2': zoneElsewhere,
+  '10.2.0.1': 'z1,z2',
+  '10.2.0.2': 'z1,z2',
+};
 
 describe('an export that prefers local endpoints', () => {
   it('local endpoints are hinted in each importer for the zones of its nodes, and those of other clusters for none of them', async () => {
@@ -58,7 +78,9 @@ describe('an export that prefers local endpoints', () => {
     world.of('a').store.apply(pod('web-1', '10.1.0.1', false));
     world.of('a').store.apply(pod('web-2', '10.1.0.2', false));
     await world.pass(30);
-    expect(ofSource(world, 'a', 'a').flatMap((s) => (s.endpoints ?? []).map((e) => e.conditions?.ready))).toEqual([false, false]);
+    expect(
+      ofSource(world, 'a', 'a').flatMap((s) => (s.endpoints ?? []).map((e) => e.conditions?.ready)),
+    ).toEqual([false, false]);
     expect(ofSource(world, 'a', 'b')).toEqual(before);
   });
 
@@ -69,7 +91,9 @@ describe('an export that prefers local endpoints', () => {
     world.of('a').store.apply(pod('web-1', '10.1.0.1', false));
     await world.pass(30);
     // Two of three ready ones are half of them.
-    const used = Object.entries(hintsIn(world, 'a')).filter(([address, zones]) => address.startsWith('10.2.') && zones === 'z1,z2');
+    const used = Object.entries(hintsIn(world, 'a')).filter(
+      ([address, zones]) => address.startsWith('10.2.') && zones === 'z1,z2',
+    );
     expect(used).toHaveLength(1);
     world.of('a').store.apply(pod('web-1', '10.1.0.1'));
     await world.pass(30);
@@ -77,7 +101,11 @@ describe('an export that prefers local endpoints', () => {
   });
 
   it('hints are for a zone that the cluster gets too, as soon as it has a node there', async () => {
-    const world = await started({ a: member('10.1.0', local), b: member('10.2.0', local), c: member('10.3.0', {}) });
+    const world = await started({
+      a: member('10.1.0', local),
+      b: member('10.2.0', local),
+      c: member('10.3.0', {}),
+    });
     const ofB = ofSource(world, 'a', 'b');
     world.of('a').store.apply(node('node-3', 'z3'));
     await world.pass(30);
@@ -91,8 +119,14 @@ describe('an export that prefers local endpoints', () => {
   });
 
   it('no endpoint has hints in a cluster whose nodes have no zone', async () => {
-    const bare = { ...member('10.1.0', local), given: (member('10.1.0', local).given ?? []).filter((o) => o.kind !== 'Node') };
-    const world = await started({ a: { ...bare, given: [...bare.given, node('node-1')] }, b: member('10.2.0', local) });
+    const bare = {
+      ...member('10.1.0', local),
+      given: (member('10.1.0', local).given ?? []).filter((o) => o.kind !== 'Node'),
+    };
+    const world = await started({
+      a: { ...bare, given: [...bare.given, node('node-1')] },
+      b: member('10.2.0', local),
+    });
     expect(hintsIn(world, 'a')).toEqual(without);
     expect(hintsIn(world, 'b')).toEqual(localInB);
   });
@@ -116,20 +150,36 @@ describe('an export that prefers local endpoints', () => {
   });
 
   it('hints are explained, and shown by a preview', async () => {
-    const world = await started({ a: member('10.1.0', local), b: { ...member('10.2.0', local), imports: 'shadow' } });
-    const explanation = await explain(world.table, { cluster: 'a', namespace: 'shop', name: 'web' }, world.nowMs);
+    const world = await started({
+      a: member('10.1.0', local),
+      b: { ...member('10.2.0', local), imports: 'shadow' },
+    });
+    const explanation = await explain(
+      world.table,
+      { cluster: 'a', namespace: 'shop', name: 'web' },
+      world.nowMs,
+    );
     const facts = explanation.groups.flatMap((g) => g.facts.map((f) => `${g.title}: ${f.label}: ${f.text}`));
-    expect(facts).toContain('Import: Preferred: local: 2 of 4 ready endpoints are of the cluster itself, and they alone are used');
+    expect(facts).toContain(
+      'Import: Preferred: local: 2 of 4 ready endpoints are of the cluster itself, and they alone are used',
+    );
     expect(facts).toContain('Export: Preferred: local');
-    const preview = (await readImportReport(world.table, { cluster: 'b', namespace: 'shop', name: 'web' }))?.report.preview ?? [];
-    expect(preview.filter((line) => line.includes(`10.1.0.1 ready=true`))[0]).toContain(`forZones=${zoneElsewhere}`);
+    const preview =
+      (await readImportReport(world.table, { cluster: 'b', namespace: 'shop', name: 'web' }))?.report
+        .preview ?? [];
+    expect(preview.filter((line) => line.includes(`10.1.0.1 ready=true`))[0]).toContain(
+      `forZones=${zoneElsewhere}`,
+    );
   });
 });
 
 describe('an export that prefers the zone', () => {
   it.each([
     ['the annotation', member('10.2.0', { 'fleet-endpoints/prefer': 'zone' })],
-    ['trafficDistribution of the Service', member('10.2.0', {}, [service({ trafficDistribution: 'PreferSameNode' })])],
+    [
+      'trafficDistribution of the Service',
+      member('10.2.0', {}, [service({ trafficDistribution: 'PreferSameNode' })]),
+    ],
   ])('by %s each endpoint is hinted for its own zone, of whichever cluster it is', async (_, b) => {
     const elsewhere = { ...pod('web-3', '10.2.0.3'), spec: { nodeName: 'node-2', containers: [] } };
     const world = await started({
@@ -143,9 +193,16 @@ describe('an export that prefers the zone', () => {
 describe('an export that prefers no endpoint', () => {
   it.each([
     ['no endpoint has hints, and the nodes of importers are not read', {}, false],
-    ['the nodes of importers are read for one that prefers the zone', { 'fleet-endpoints/prefer': 'zone' }, true],
+    [
+      'the nodes of importers are read for one that prefers the zone',
+      { 'fleet-endpoints/prefer': 'zone' },
+      true,
+    ],
   ])('%s', async (_, annotations, isRead) => {
-    const world = await started({ b: member('10.2.0', annotations), d: importer({ given: [...(importer().given ?? []), node('n', 'z1')] }) });
+    const world = await started({
+      b: member('10.2.0', annotations),
+      d: importer({ given: [...(importer().given ?? []), node('n', 'z1')] }),
+    });
     const hints = slicesIn(world, 'd').flatMap((s) => (s.endpoints ?? []).map((e) => 'hints' in e));
     expect(hints).toEqual([isRead, isRead]);
     const read: string[] = [];
@@ -155,7 +212,10 @@ describe('an export that prefers no endpoint', () => {
       return query.call(world.table, pk, ...more);
     };
     // A worker's cached nodes are outdated afterwards.
-    world.of('d').store.apply({ ...node('n', 'z1'), status: { conditions: [{ type: 'Ready', status: 'True' }] } } as RawObject);
+    world.of('d').store.apply({
+      ...node('n', 'z1'),
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    } as RawObject);
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(30);
     expect(
@@ -167,7 +227,10 @@ describe('an export that prefers no endpoint', () => {
   });
 
   it('an invalid annotation is reported in the condition, with the allowed values, until it is valid', async () => {
-    const world = await started({ a: member('10.1.0', { 'fleet-endpoints/prefer': 'near' }), b: member('10.2.0', {}) });
+    const world = await started({
+      a: member('10.1.0', { 'fleet-endpoints/prefer': 'near' }),
+      b: member('10.2.0', {}),
+    });
     expect(validIn(world, 'a')).toMatchObject({
       status: 'True',
       message: 'Annotation fleet-endpoints/prefer is "near": allowed are local, zone, any. Used is any.',

@@ -5,7 +5,15 @@ import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
-import { exporter, foreignImport, importer, namespace, open, pod, service } from '#test/support/set-objects.ts';
+import {
+  exporter,
+  foreignImport,
+  importer,
+  namespace,
+  open,
+  pod,
+  service,
+} from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 const derived = derivedName('shop', 'web');
@@ -17,12 +25,14 @@ const writtenIn = (world: SetWorld, id: string): readonly string[] =>
     .store.list('EndpointSlice', 'shop')
     .flatMap((s) =>
       (s.endpoints ?? []).map(
-        (e) => `EndpointSlices of ${s.metadata.labels?.[labelSourceCluster]}: ${e.addresses.join()} ready=${e.conditions?.ready}`,
+        (e) =>
+          `EndpointSlices of ${s.metadata.labels?.[labelSourceCluster]}: ${e.addresses.join()} ready=${e.conditions?.ready}`,
       ),
     );
 
 describe('imports: shadow', () => {
-  const previewing = () => SetWorld.start({ a: importer({ imports: 'shadow' }), b: exporter('10.2.0'), c: exporter('10.3.0') });
+  const previewing = () =>
+    SetWorld.start({ a: importer({ imports: 'shadow' }), b: exporter('10.2.0'), c: exporter('10.3.0') });
 
   it('imports in shadow are computed and shown, without one call to the cluster that would import', async () => {
     const world = await previewing();
@@ -47,7 +57,8 @@ describe('imports: shadow', () => {
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(10);
     const shown = ((await reportOf(world, 'a'))?.preview ?? []).flatMap((line) => {
-      const [, source, address, ready] = /^(EndpointSlices of \w+): would be written: IPv4 (\S+) (ready=\w+)/.exec(line) ?? [];
+      const [, source, address, ready] =
+        /^(EndpointSlices of \w+): would be written: IPv4 (\S+) (ready=\w+)/.exec(line) ?? [];
       return source ? [`${source}: ${address} ${ready}`] : [];
     });
     expect(shown).toContain('EndpointSlices of b: 10.2.0.1 ready=false');
@@ -65,7 +76,9 @@ describe('imports: shadow', () => {
     });
     await world.pass(10);
     expect(await reportOf(world, 'a')).toMatchObject({ inTheWay: 'ServiceImport' });
-    expect((await reportOf(world, 'a'))?.preview?.[0]).toContain('ServiceImport shop/web: would not be written');
+    expect((await reportOf(world, 'a'))?.preview?.[0]).toContain(
+      'ServiceImport shop/web: would not be written',
+    );
     expect(await reportOf(world, 'd')).toBeUndefined();
   });
 });
@@ -81,7 +94,10 @@ describe('the report of an import', () => {
   it('an import has one of the addresses that it leaves out, until they are gone', async () => {
     const world = await SetWorld.start({
       a: importer(),
-      b: exporter('10.2.0', { exports: { namespaces: ['shop'], podCidrs: ['10.2.0.0/16'] }, given: [pod('forged', '10.99.0.1')] }),
+      b: exporter('10.2.0', {
+        exports: { namespaces: ['shop'], podCidrs: ['10.2.0.0/16'] },
+        given: [pod('forged', '10.99.0.1')],
+      }),
       c: exporter('10.3.0', { given: [pod('twin', '10.2.0.1')] }),
     });
     await world.pass(10);

@@ -1,4 +1,7 @@
-/** Addresses outside of the ranges that their cluster may export: the conditions of import and export say so, and a metric counts them. */
+/**
+ * Addresses outside of the ranges that their cluster may export: the conditions of import and export say so,
+ * and a metric counts them.
+ */
 import { expect, it } from 'vitest';
 import { conditionsOf, exporter, imported, importer, pod } from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
@@ -15,13 +18,17 @@ it('an import without an address, because a range was forgotten, is told in the 
   await world.pass(120);
   expect(imported(world, 'a')).toEqual([]);
   expect(conditionsOf(world, 'b')[1]).toBe(`Ready True Exported: clusters "a", "c": ${leftOut}`);
-  for (const id of ['a', 'c']) expect(conditionsOf(world, id, 'ServiceImport')).toEqual([`Ready True Ready: ${leftOut}`]);
+  for (const id of ['a', 'c'])
+    expect(conditionsOf(world, id, 'ServiceImport')).toEqual([`Ready True Ready: ${leftOut}`]);
   expect(world.metrics.get('AddressesOutside')).toBeGreaterThan(0);
 });
 
 it('a single pod outside of the ranges is told too, until it is gone', async () => {
   const stray = pod('stray', '100.64.0.1');
-  const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', { exports: { namespaces: ['shop'], podCidrs }, given: [stray] }) });
+  const world = await SetWorld.start({
+    a: importer(),
+    b: exporter('10.2.0', { exports: { namespaces: ['shop'], podCidrs }, given: [stray] }),
+  });
   await world.pass(120);
   expect(imported(world, 'a')).toEqual(['b 10.2.0.1', 'b 10.2.0.2']);
   expect(conditionsOf(world, 'b')[1]).toBe(`Ready True Exported: cluster "a": ${leftOut}`);

@@ -6,7 +6,12 @@ import { decodeExportedPods, encodeExportedPods } from '#shared/clusterset/expor
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { importsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
-import { readExportedPods, type StoredExportedPods, saveExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
+import {
+  readExportedPods,
+  type StoredExportedPods,
+  saveExportedPods,
+  textOf,
+} from '#shared/store/exported-pods-record.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { exporter, importer, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
@@ -21,10 +26,16 @@ const addressesIn = (world: SetWorld, id: string): readonly string[] =>
     .sort();
 
 it('a source whose relay is down is asked as often with eight importers and four names as with one, and they follow it', async () => {
-  const more = ['w2', 'w3', 'w4'].flatMap((name) => [service({}, { name, uid: name }), serviceExport({ name, uid: `e-${name}` })]);
+  const more = ['w2', 'w3', 'w4'].flatMap((name) => [
+    service({}, { name, uid: name }),
+    serviceExport({ name, uid: `e-${name}` }),
+  ]);
   const callsAMinute = async (importers: number): Promise<number> => {
     const ids = Array.from({ length: importers }, (_, i) => [`i${i}`, importer()] as const);
-    const world = await SetWorld.start({ ...Object.fromEntries(ids), b: exporter('10.2.0', { given: more }) });
+    const world = await SetWorld.start({
+      ...Object.fromEntries(ids),
+      b: exporter('10.2.0', { given: more }),
+    });
     await world.pass(200);
     world.of('b').isHeard = false;
     await world.pass(300);
@@ -35,7 +46,8 @@ it('a source whose relay is down is asked as often with eight importers and four
     world.of('b').store.apply(pod('web-3', '10.2.0.3'));
     world.of('b').store.remove('Pod', 'shop', 'web-1');
     await world.pass(70);
-    for (const [id] of ids) expect(addressesIn(world, id)).toEqual(['10.2.0.2', '10.2.0.3'].flatMap((ip) => [ip, ip, ip, ip]));
+    for (const [id] of ids)
+      expect(addressesIn(world, id)).toEqual(['10.2.0.2', '10.2.0.3'].flatMap((ip) => [ip, ip, ip, ip]));
     return (after - before) / 10;
   };
   // Its identity, the version of its Services, and a list of its pods.
@@ -60,14 +72,23 @@ async function forgetSavedPod({ table }: SetWorld, pod: string): Promise<void> {
   const before = (await readExportedPods(table, key)) as StoredExportedPods;
   const { pods, ...rest } = decodeExportedPods(key.namespace, key.name, textOf(before) as string);
   const text = encodeExportedPods({ ...rest, pods: pods.filter(({ metadata }) => metadata.name !== pod) });
-  await saveExportedPods(table, key, { text, incarnation: before.incarnation, before, maxBytes: defaultLimits.sync.savedBytes });
+  await saveExportedPods(table, key, {
+    text,
+    incarnation: before.incarnation,
+    before,
+    maxBytes: defaultLimits.sync.savedBytes,
+  });
 }
 
 const unbound = { state: 'unbound', session: 's2', uid: 'b-1', sinceMs: 1, rewoundAtMs: 1 };
 
 it.each([
   ['an operator pauses it', { set: { mode: 'paused' } }, { set: { mode: 'shadow' } }],
-  ['a session of its relay saw another history', { set: { unbound: JSON.stringify(unbound) } }, { remove: ['unbound'] }],
+  [
+    'a session of its relay saw another history',
+    { set: { unbound: JSON.stringify(unbound) } },
+    { remove: ['unbound'] },
+  ],
 ])('a silent source that sweep lists does not count while %s', async (_when, begin, end) => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
   await world.pass(70);
@@ -96,7 +117,10 @@ it('the hub knows what its lists have read of a silent source: a session of the 
   await world.pass(300);
   const { resourceVersion } = world.of('b').store;
   const { Service, Pod } = (await readCluster(world.table, 'b'))?.relay.readUpTo ?? {};
-  expect([Service, Pod]).toEqual([versionOf(1, String(resourceVersion)), versionOf(1, String(resourceVersion))]);
+  expect([Service, Pod]).toEqual([
+    versionOf(1, String(resourceVersion)),
+    versionOf(1, String(resourceVersion)),
+  ]);
 });
 
 it('an importer that joins has the last known endpoints of a silent source, and those of its API once that answers', async () => {

@@ -1,6 +1,6 @@
 /**
- * An import and its address are there as long as a ServiceExport is (KEP-1645). A Service that is gone, or whose pods cannot be told, takes neither away:
- * endpoints follow the last valid selector.
+ * An import and its address are there as long as a ServiceExport is (KEP-1645). A Service that is gone, or
+ * whose pods cannot be told, takes neither away: endpoints follow the last valid selector.
  */
 import { describe, expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/act/rebuild.ts';
@@ -10,11 +10,20 @@ import { annotationSelector } from '#shared/kube/names.ts';
 import { allKinds } from '#shared/kube/types.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';
-import { conditionsOf, exporter, imported, importer, optedIn, pod, service } from '#test/support/set-objects.ts';
+import {
+  conditionsOf,
+  exporter,
+  imported,
+  importer,
+  optedIn,
+  pod,
+  service,
+} from '#test/support/set-objects.ts';
 import { SetWorld } from '#test/support/set-world.ts';
 
 const both = ['b 10.2.0.1', 'b 10.2.0.2'];
-const address = (world: SetWorld): unknown => world.of('a').store.find('Service', 'shop', derivedName('shop', 'web'))?.spec?.['clusterIP'];
+const address = (world: SetWorld): unknown =>
+  world.of('a').store.find('Service', 'shop', derivedName('shop', 'web'))?.spec?.['clusterIP'];
 
 /** Cluster a imports shop/web of b, with the two pods of b. */
 async function started(ofB: object = {}): Promise<SetWorld> {
@@ -29,7 +38,9 @@ async function startedOptedIn(): Promise<SetWorld> {
   const world = await started();
   await switchOptIn(world.table, 'b', 'active', world.nowMs);
   world.of('b').store.apply(optedIn());
-  await addWork({ table: world.table, now: () => world.nowMs }, world.of('b').queues.syncs, 'b', [wakeUp('shop', 'web')]);
+  await addWork({ table: world.table, now: () => world.nowMs }, world.of('b').queues.syncs, 'b', [
+    wakeUp('shop', 'web'),
+  ]);
   await world.pass(90);
   expect(conditionsOf(world, 'b')[0]).toBe('Valid True Valid: ');
   expect(imported(world, 'a')).toEqual(both);
@@ -54,7 +65,9 @@ describe('an exported Service whose pods cannot be told', () => {
     expect(imported(world, 'a')).toEqual(both);
     const [valid, ready] = conditionsOf(world, 'b');
     expect(valid).toMatch(/^Valid False OptInOff: .*opt-in is off in this cluster/);
-    expect(ready).toMatch(/^Ready False Failed: .*its import stays until the ServiceExport is deleted, and its endpoints follow the pods$/);
+    expect(ready).toMatch(
+      /^Ready False Failed: .*its import stays until the ServiceExport is deleted, and its endpoints follow the pods$/,
+    );
     await followsPods(world);
     await switchOptIn(world.table, 'b', 'active', world.nowMs);
     await world.pass(180);
@@ -63,8 +76,16 @@ describe('an exported Service whose pods cannot be told', () => {
   });
 
   it.each([
-    ['its annotation is invalid', optedIn('app in (web)'), /^Valid False InvalidAnnotation: .*the annotation fleet-endpoints\/selector is invalid/],
-    ['its annotation is removed', service({ selector: undefined }), /^Valid False NoSelector: .*neither a selector nor the annotation/],
+    [
+      'its annotation is invalid',
+      optedIn('app in (web)'),
+      /^Valid False InvalidAnnotation: .*the annotation fleet-endpoints\/selector is invalid/,
+    ],
+    [
+      'its annotation is removed',
+      service({ selector: undefined }),
+      /^Valid False NoSelector: .*neither a selector nor the annotation/,
+    ],
   ])('an import outlives a Service if %s, and follows its last valid selector', async (_, changed, said) => {
     const world = await startedOptedIn();
     const before = address(world);
@@ -99,9 +120,16 @@ describe('an exported Service whose pods cannot be told', () => {
 
   it('ports of an import follow a Service without a selector', async () => {
     const world = await started();
-    world.of('b').store.apply(service({ selector: undefined, ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] }));
+    world.of('b').store.apply(
+      service({
+        selector: undefined,
+        ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }],
+      }),
+    );
     await world.pass(60);
-    expect(world.of('a').store.get('ServiceImport', 'shop', 'web').spec?.['ports']).toMatchObject([{ name: 'http', port: 81 }]);
+    expect(world.of('a').store.get('ServiceImport', 'shop', 'web').spec?.['ports']).toMatchObject([
+      { name: 'http', port: 81 },
+    ]);
     expect(imported(world, 'a')).toEqual(both);
   });
 
@@ -128,7 +156,9 @@ describe('an exported Service whose pods cannot be told', () => {
     await b.startRelay(allKinds, 's2');
     await world.pass(300);
     expect(imported(world, 'a')).toEqual(both);
-    expect(conditionsOf(world, 'b')[1]).toMatch(/, and its endpoints stay as they are, because the last valid selector is not known any more$/);
+    expect(conditionsOf(world, 'b')[1]).toMatch(
+      /, and its endpoints stay as they are, because the last valid selector is not known any more$/,
+    );
     b.store.apply(optedIn());
     await followsPods(world);
   });
@@ -179,7 +209,10 @@ describe('an exported Service that is gone', () => {
 
   it.each([
     ['becomes one of type ExternalName', service({ type: 'ExternalName' })],
-    ['withdraws its endpoints by an empty annotation', service({ selector: undefined }, { annotations: { [annotationSelector]: '' } })],
+    [
+      'withdraws its endpoints by an empty annotation',
+      service({ selector: undefined }, { annotations: { [annotationSelector]: '' } }),
+    ],
   ])('an import keeps its address, without endpoints, if the Service %s', async (_, changed) => {
     const world = await started();
     const before = address(world);
@@ -191,7 +224,12 @@ describe('an exported Service that is gone', () => {
 
   it('an import keeps its address and endpoints if the export becomes too large', async () => {
     const world = await started();
-    const ports = Array.from({ length: 65 }, (_, i) => ({ name: i === 0 ? 'http' : `p${i}`, port: 80 + i, targetPort: 8080, protocol: 'TCP' }));
+    const ports = Array.from({ length: 65 }, (_, i) => ({
+      name: i === 0 ? 'http' : `p${i}`,
+      port: 80 + i,
+      targetPort: 8080,
+      protocol: 'TCP',
+    }));
     world.of('b').store.apply(service({ ports }));
     await world.pass(60);
     expect(conditionsOf(world, 'b')[0]).toMatch(/^Valid False TooLarge/);
@@ -204,6 +242,9 @@ describe('an exported Service that is gone', () => {
     await world.pass(30);
     world.of('b').store.remove('ServiceExport', 'shop', 'web');
     await world.pass(30);
-    expect([address(world), world.of('a').store.find('ServiceImport', 'shop', 'web')]).toEqual([undefined, undefined]);
+    expect([address(world), world.of('a').store.find('ServiceImport', 'shop', 'web')]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

@@ -1,4 +1,7 @@
-/** Services across clusters: the real ingest and sync over several clusters, each with an API server of its own. */
+/**
+ * Services across clusters: the real ingest and sync over several clusters, each with an API server of its
+ * own.
+ */
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
@@ -17,13 +20,23 @@ import type { EndpointSlice, Namespace, Service } from '#shared/kube/types.ts';
 import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { metaKey, objectKey, setKey } from '#shared/store/keys.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
-import { namespace as aNamespace, importer as anImporter, exporter, object, open, pod, service, serviceExport } from '#test/support/set-objects.ts';
+import {
+  namespace as aNamespace,
+  importer as anImporter,
+  exporter,
+  object,
+  open,
+  pod,
+  service,
+  serviceExport,
+} from '#test/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
 
 const derived = derivedName('shop', 'web');
 const namespace = aNamespace();
 const importer = anImporter();
-const anExport = (creationTimestamp = '2026-01-01T00:00:00Z', uid = 'export'): RawObject => serviceExport({ creationTimestamp, uid });
+const anExport = (creationTimestamp = '2026-01-01T00:00:00Z', uid = 'export'): RawObject =>
+  serviceExport({ creationTimestamp, uid });
 
 const importIn = (world: SetWorld, id: string) => world.of(id).store.find('ServiceImport', 'shop', 'web');
 const derivedIn = (world: SetWorld, id: string) => world.of(id).store.find('Service', 'shop', derived);
@@ -35,19 +48,29 @@ const slicesIn = (world: SetWorld, id: string) =>
 const seen = (world: SetWorld, id: string): readonly string[] => endpointsOf(slicesIn(world, id));
 const endpointsOf = (slices: readonly EndpointSlice[]): readonly string[] =>
   slices
-    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
+    .flatMap((s) =>
+      (s.endpoints ?? []).map(
+        (e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`,
+      ),
+    )
     .sort();
 /** As kube-proxy finds them. */
 const servedIn = (world: SetWorld, id: string): readonly string[] =>
-  endpointsOf(slicesIn(world, id).filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === derived));
+  endpointsOf(
+    slicesIn(world, id).filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === derived),
+  );
 const conditions = (world: SetWorld, id: string) =>
   Object.fromEntries(
-    (world.of(id).store.find('ServiceExport', 'shop', 'web')?.status?.conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]),
+    (world.of(id).store.find('ServiceExport', 'shop', 'web')?.status?.conditions ?? []).map((c) => [
+      c.type,
+      `${c.status} ${c.reason}`,
+    ]),
   );
 const both = ['b 10.2.0.1 true', 'b 10.2.0.2 true', 'c 10.3.0.1 true', 'c 10.3.0.2 true'];
 
 describe('a service that two clusters export', () => {
-  const three = () => SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0', { imports: 'active' }) });
+  const three = () =>
+    SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0', { imports: 'active' }) });
 
   it('a service that two clusters export is an import, a derived Service and slices of each source in every importer', async () => {
     const world = await three();
@@ -70,7 +93,11 @@ describe('a service that two clusters export', () => {
     }
     expect(importIn(world, 'b')).toBeUndefined();
     for (const id of ['b', 'c'])
-      expect(conditions(world, id)).toEqual({ Valid: 'True Valid', Ready: 'True Exported', Conflict: 'False NoConflicts' });
+      expect(conditions(world, id)).toEqual({
+        Valid: 'True Valid',
+        Ready: 'True Exported',
+        Conflict: 'False NoConflicts',
+      });
     expect(world.warnings).toEqual([]);
   });
 
@@ -115,7 +142,9 @@ describe('a service that two clusters export', () => {
     const known = await readObject({ table: world.table, cluster: 'a' }, 'Namespace', '', 'shop');
     const { metadata } = decodeObjectOf('Namespace', known) as Namespace;
     const going = { metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } as Namespace;
-    await world.table.update(objectKey('a', 'Namespace', '', 'shop'), { set: { o: encodeProjection('Namespace', going) } });
+    await world.table.update(objectKey('a', 'Namespace', '', 'shop'), {
+      set: { o: encodeProjection('Namespace', going) },
+    });
     for (const id of ['b', 'c']) world.of(id).store.remove('ServiceExport', 'shop', 'web');
     await world.pass(10);
     expect(importIn(world, 'a')).toBeDefined();
@@ -128,8 +157,14 @@ describe('a service that two clusters export', () => {
     const named = (name: string, held: RawObject): RawObject =>
       ({ ...held, metadata: { ...held.metadata, name, uid: `${held.kind}-${name}` } }) as RawObject;
     const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, maxExports: 2 } };
-    const world = await SetWorld.start({ a: importer, b: { ...open, exports: { namespaces: 'all' }, given: [namespace] } }, limits);
-    const exported = () => (world.of('a').store.list('ServiceImport', 'shop') as readonly RawObject[]).map((i) => i.metadata.name).sort();
+    const world = await SetWorld.start(
+      { a: importer, b: { ...open, exports: { namespaces: 'all' }, given: [namespace] } },
+      limits,
+    );
+    const exported = () =>
+      (world.of('a').store.list('ServiceImport', 'shop') as readonly RawObject[])
+        .map((i) => i.metadata.name)
+        .sort();
     for (const name of ['one', 'two', 'three']) {
       world.of('b').store.apply(named(name, service()));
       world.of('b').store.apply(named(name, anExport()));
@@ -148,10 +183,15 @@ describe('a service that two clusters export', () => {
     });
     expect(world.metrics.get('ExportsRefused')).toBeGreaterThan(0);
     // One that is among them stays among them.
-    world.of('b').store.apply(named('two', service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] })));
+    world
+      .of('b')
+      .store.apply(
+        named('two', service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] })),
+      );
     await world.pass(10);
     expect(exported()).toEqual(['one', 'two']);
-    // A run that was cut short leaves the mark without the entry. It does not count against the export itself.
+    // A run that was cut short leaves the mark without the entry. It does not count against the export
+    // itself.
     await world.table.delete(setKey('default', 'shop', 'two', 'E', 'b'));
     await saveExportMark(world.table, { set: 'default', namespace: 'shop', name: 'two' }, 'b', 'pending');
     world.of('b').store.apply(named('two', service()));
@@ -168,15 +208,21 @@ describe('a service that two clusters export', () => {
     const world = await SetWorld.start({
       a: importer,
       b: exporter('10.2.0'),
-      c: { ...open, exports: { namespaces: 'all' }, given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')] },
+      c: {
+        ...open,
+        exports: { namespaces: 'all' },
+        given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')],
+      },
     });
     await world.pass(10);
-    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
+    for (const id of ['b', 'c'])
+      expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
     expect(importIn(world, 'a')?.spec.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP' }]);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
     world.of('c').store.apply(service());
     await world.pass(10);
-    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Conflict: 'False NoConflicts' });
+    for (const id of ['b', 'c'])
+      expect(conditions(world, id)).toMatchObject({ Conflict: 'False NoConflicts' });
     expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'c 10.3.0.1 true']);
   });
 });
@@ -187,7 +233,11 @@ describe('the export that has precedence', () => {
     SetWorld.start({
       a: importer,
       b: { ...open, exports: { namespaces: 'all' }, given: [namespace, service(), pod('web-1', '10.2.0.1')] },
-      c: { ...open, exports: { namespaces: 'all' }, given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')] },
+      c: {
+        ...open,
+        exports: { namespaces: 'all' },
+        given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')],
+      },
     });
 
   it('the older export decides even if a younger one arrived first, because relays may be slow', async () => {
@@ -197,7 +247,8 @@ describe('the export that has precedence', () => {
     world.of('b').store.apply(anExport('2026-01-01T00:00:00Z'));
     await world.pass(10);
     expect(importIn(world, 'a')?.spec.ports).toMatchObject([{ port: 80 }]);
-    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
+    for (const id of ['b', 'c'])
+      expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
     await world.pass(600);
     expect(importIn(world, 'a')?.spec.ports).toMatchObject([{ port: 80 }]);
   });
@@ -208,36 +259,51 @@ describe('the export that has precedence', () => {
     world.of('b').store.apply(anExport('1970-01-01T00:00:01Z'));
     await world.pass(10);
     expect(importIn(world, 'a')?.spec.ports).toMatchObject([{ port: 81 }]);
-    for (const id of ['b', 'c']) expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
+    for (const id of ['b', 'c'])
+      expect(conditions(world, id)).toMatchObject({ Conflict: 'True PortConflict' });
   });
 });
 
 describe('a run of an export that ends amid its work', () => {
   it.each<[string, (world: SetWorld) => void]>([
-    ['changes', (world) => void world.of('b').store.apply(service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] }))],
+    [
+      'changes',
+      (world) =>
+        void world
+          .of('b')
+          .store.apply(service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] })),
+    ],
     ['is taken back', (world) => void world.of('b').store.remove('ServiceExport', 'shop', 'web')],
-  ])('a run of an export that %s is repeated until the other exports of the name know of it', async (what, act) => {
-    const before = what === 'changes' ? {} : { ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] };
-    const world = await SetWorld.start({
-      a: importer,
-      b: exporter('10.2.0'),
-      c: { ...open, exports: { namespaces: 'all' }, given: [namespace, service(before), anExport('2026-02-02T00:00:00Z')] },
-    });
-    // Sweep has sent all wake-ups of the switches.
-    await world.pass(70);
-    const wasConflict = conditions(world, 'c')['Conflict'];
-    const { update } = world.table;
-    let failures = 1;
-    const failing: typeof update = async (key, ...more) => {
-      if (key.pk === 'c#WORK#export#shop/web' && failures-- > 0) throw new Error('no answer');
-      return update(key, ...more);
-    };
-    Object.assign(world.table, { update: failing });
-    act(world);
-    await world.pass(120);
-    expect(failures).toBeLessThan(0);
-    expect(conditions(world, 'c')['Conflict']).not.toBe(wasConflict);
-  });
+  ])(
+    'a run of an export that %s is repeated until the other exports of the name know of it',
+    async (what, act) => {
+      const before =
+        what === 'changes' ? {} : { ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] };
+      const world = await SetWorld.start({
+        a: importer,
+        b: exporter('10.2.0'),
+        c: {
+          ...open,
+          exports: { namespaces: 'all' },
+          given: [namespace, service(before), anExport('2026-02-02T00:00:00Z')],
+        },
+      });
+      // Sweep has sent all wake-ups of the switches.
+      await world.pass(70);
+      const wasConflict = conditions(world, 'c')['Conflict'];
+      const { update } = world.table;
+      let failures = 1;
+      const failing: typeof update = async (key, ...more) => {
+        if (key.pk === 'c#WORK#export#shop/web' && failures-- > 0) throw new Error('no answer');
+        return update(key, ...more);
+      };
+      Object.assign(world.table, { update: failing });
+      act(world);
+      await world.pass(120);
+      expect(failures).toBeLessThan(0);
+      expect(conditions(world, 'c')['Conflict']).not.toBe(wasConflict);
+    },
+  );
 });
 
 it('an export that is created during a run of another export of the name gets the conflict between them', async () => {
@@ -257,7 +323,9 @@ it('an export that is created during a run of another export of the name gets th
     return put(item, ...more);
   };
   Object.assign(world.table, { put: standing });
-  world.of('b').store.apply(service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] }));
+  world
+    .of('b')
+    .store.apply(service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] }));
   await world.pass(120);
   expect(world.table.put).toBe(put);
   expect(conditions(world, 'c')).toMatchObject({ Conflict: 'True PortConflict' });
@@ -366,7 +434,8 @@ describe('a source cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
-  const evicting = (ip: string): MemberOptions => exporter(ip, { silence: 'evictAfter', evictAfterSeconds: 60 });
+  const evicting = (ip: string): MemberOptions =>
+    exporter(ip, { silence: 'evictAfter', evictAfterSeconds: 60 });
 
   it('a lost source is evicted by policy, and returns soon after its heartbeats (MC-71)', async () => {
     const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c: evicting('10.3.0') });
@@ -385,9 +454,13 @@ describe('a source cluster', () => {
     await world.pass(20);
     expect(seen(world, 'a')).toEqual(both);
     expect(ofC()).toEqual(before);
-    expect(world.table.dump().find(({ pk, sk }) => pk === 'CLUSTER#b' && sk === 'META')).toHaveProperty('source');
+    expect(world.table.dump().find(({ pk, sk }) => pk === 'CLUSTER#b' && sk === 'META')).toHaveProperty(
+      'source',
+    );
     await world.pass(120);
-    expect(world.table.dump().find(({ pk, sk }) => pk === 'CLUSTER#b' && sk === 'META')).not.toHaveProperty('source');
+    expect(world.table.dump().find(({ pk, sk }) => pk === 'CLUSTER#b' && sk === 'META')).not.toHaveProperty(
+      'source',
+    );
   });
 
   it('a returning source is imported again although the batch of its heartbeat ends before its wake-ups', async () => {
@@ -408,7 +481,9 @@ describe('a source cluster', () => {
   });
 
   it('a source is not evicted that alone has a ready endpoint, until another one has (MC-72)', async () => {
-    const c = exporter('10.3.0', { given: [pod('web-1', '10.3.0.1', false), pod('web-2', '10.3.0.2', false)] });
+    const c = exporter('10.3.0', {
+      given: [pod('web-1', '10.3.0.1', false), pod('web-2', '10.3.0.2', false)],
+    });
     const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c });
     await world.pass(10);
     silent(world, 'b');
@@ -421,7 +496,12 @@ describe('a source cluster', () => {
   });
 
   it('a source is not evicted while more than half of the set is silent, and a paused one never (MC-72)', async () => {
-    const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c: evicting('10.3.0'), d: evicting('10.4.0') });
+    const world = await SetWorld.start({
+      a: importer,
+      b: evicting('10.2.0'),
+      c: evicting('10.3.0'),
+      d: evicting('10.4.0'),
+    });
     await world.pass(10);
     const all = seen(world, 'a');
     for (const id of ['b', 'c', 'd']) silent(world, id);
@@ -460,8 +540,14 @@ describe('a source cluster', () => {
     const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
     await world.pass(10);
-    world.of('b').told = (o) => (o.kind === 'Pod' ? ({ ...o, status: { ...o.status, phase: 'Failed', conditions: [] } } as RawObject) : o);
-    for (const p of pods) world.of('b').store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
+    world.of('b').told = (o) =>
+      o.kind === 'Pod'
+        ? ({ ...o, status: { ...o.status, phase: 'Failed', conditions: [] } } as RawObject)
+        : o;
+    for (const p of pods)
+      world
+        .of('b')
+        .store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
     await world.pass(10);
     expect(seen(world, 'a')).toHaveLength(22);
     expect(world.metrics.get('Drift')).toBeGreaterThan(0);
@@ -475,19 +561,28 @@ describe('a source cluster', () => {
     const dual = service({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' });
     const withIPs = (o: RawObject, ...ips: readonly string[]): RawObject =>
       ({ ...o, status: { ...o.status, podIPs: ips.map((ip) => ({ ip })) } }) as RawObject;
-    const pods = Array.from({ length: 10 }, (_, i) => withIPs(pod(`more-${i}`, `10.2.1.${i + 1}`), `10.2.1.${i + 1}`, `fd00::${i + 1}`));
+    const pods = Array.from({ length: 10 }, (_, i) =>
+      withIPs(pod(`more-${i}`, `10.2.1.${i + 1}`), `10.2.1.${i + 1}`, `fd00::${i + 1}`),
+    );
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: [dual, ...pods] }) });
     await world.pass(10);
     expect(seen(world, 'a')).toHaveLength(22);
     world.of('b').told = (o) => (o.kind === 'Pod' ? withIPs(o, (o.status as { podIP: string }).podIP) : o);
-    for (const p of pods) world.of('b').store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
+    for (const p of pods)
+      world
+        .of('b')
+        .store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
     await world.pass(10);
     expect(seen(world, 'a')).toHaveLength(22);
   });
 
   it('an API that never answers holds no run of an export or import for longer than two short calls', async () => {
     const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
-    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }), c: exporter('10.3.0') });
+    const world = await SetWorld.start({
+      a: importer,
+      b: exporter('10.2.0', { given: pods }),
+      c: exporter('10.3.0'),
+    });
     const { briefCallMs } = defaultLimits.sync;
     await world.pass(70);
     const b = world.of('b');
@@ -512,9 +607,13 @@ describe('a source cluster', () => {
     await world.pass(10);
     expect(seen(world, 'a')).toHaveLength(12);
     const { store } = world.of('b');
-    world.of('b').told = (o) => (o.kind === 'Pod' ? ({ ...o, status: { ...o.status, phase: 'Failed', conditions: [] } } as RawObject) : o);
+    world.of('b').told = (o) =>
+      o.kind === 'Pod'
+        ? ({ ...o, status: { ...o.status, phase: 'Failed', conditions: [] } } as RawObject)
+        : o;
     for (const { metadata } of pods.slice(6)) store.remove('Pod', 'shop', metadata.name);
-    for (const p of pods.slice(0, 6)) store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
+    for (const p of pods.slice(0, 6))
+      store.apply({ ...p, metadata: { ...p.metadata, annotations: { touched: 'yes' } } } as RawObject);
     await world.pass(10);
     expect(seen(world, 'a')).toHaveLength(8);
     await world.pass(200);
@@ -533,18 +632,29 @@ describe('a source cluster', () => {
     const pods = Array.from({ length: 20 }, (_, i) => pod(`more-${i}`, `10.2.1.${i + 1}`));
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: pods }) });
     await world.pass(10);
-    world.of('b').told = (o) => (o.kind === 'Service' ? ({ ...o, spec: { ...o.spec, selector: { app: 'no' } } } as RawObject) : o);
+    world.of('b').told = (o) =>
+      o.kind === 'Service' ? ({ ...o, spec: { ...o.spec, selector: { app: 'no' } } } as RawObject) : o;
     world.of('b').store.apply(service({ sessionAffinity: 'ClientIP' }));
     await world.pass(200);
     expect(seen(world, 'a')).toHaveLength(22);
   });
 
   const node = (zone?: string): RawObject =>
-    object('Node', { namespace: undefined, name: 'node-1', uid: 'node', ...(zone && { labels: { 'topology.kubernetes.io/zone': zone } }) });
-  const zonesIn = (world: SetWorld, id: string) => slicesIn(world, id).flatMap((s) => (s.endpoints ?? []).map((e) => e.zone));
+    object('Node', {
+      namespace: undefined,
+      name: 'node-1',
+      uid: 'node',
+      ...(zone && { labels: { 'topology.kubernetes.io/zone': zone } }),
+    });
+  const zonesIn = (world: SetWorld, id: string) =>
+    slicesIn(world, id).flatMap((s) => (s.endpoints ?? []).map((e) => e.zone));
 
   it('a source whose node gets its zone after its pods has the zone in its importers at once', async () => {
-    const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0', { given: [node('z3')] }) });
+    const world = await SetWorld.start({
+      a: importer,
+      b: exporter('10.2.0'),
+      c: exporter('10.3.0', { given: [node('z3')] }),
+    });
     await world.pass(70);
     expect(zonesIn(world, 'a')).toEqual([undefined, undefined, 'z3', 'z3']);
     world.of('b').store.apply(node());
@@ -560,10 +670,21 @@ describe('a source cluster', () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0', { given: [node('z1')] }) });
     await world.pass(70);
     const { calls } = world.of('a');
-    const other = object('Node', { namespace: undefined, name: 'node-2', uid: 'other', labels: { 'topology.kubernetes.io/zone': 'z2' } });
+    const other = object('Node', {
+      namespace: undefined,
+      name: 'node-2',
+      uid: 'other',
+      labels: { 'topology.kubernetes.io/zone': 'z2' },
+    });
     world.of('b').store.apply(other);
-    world.of('b').store.apply({ ...node('z1'), status: { conditions: [{ type: 'Ready', status: 'False' }] } } as RawObject);
-    world.of('b').store.apply({ ...node('z1'), status: { conditions: [{ type: 'Ready', status: 'True' }] } } as RawObject);
+    world.of('b').store.apply({
+      ...node('z1'),
+      status: { conditions: [{ type: 'Ready', status: 'False' }] },
+    } as RawObject);
+    world.of('b').store.apply({
+      ...node('z1'),
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    } as RawObject);
     await world.pass(60);
     expect(world.of('a').calls).toBe(calls);
   });
@@ -572,12 +693,19 @@ describe('a source cluster', () => {
     const forged = pod('forged', '10.99.0.1');
     const world = await SetWorld.start({
       a: importer,
-      b: exporter('10.2.0', { exports: { namespaces: ['shop'], podCidrs: ['10.2.0.0/16'] }, given: [forged] }),
+      b: exporter('10.2.0', {
+        exports: { namespaces: ['shop'], podCidrs: ['10.2.0.0/16'] },
+        given: [forged],
+      }),
       c: exporter('10.3.0', { exports: { namespaces: ['other'] } }),
     });
     await world.pass(10);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
-    expect(conditions(world, 'c')).toEqual({ Valid: 'False NotAllowed', Ready: 'False Failed', Conflict: 'False NoConflicts' });
+    expect(conditions(world, 'c')).toEqual({
+      Valid: 'False NotAllowed',
+      Ready: 'False Failed',
+      Conflict: 'False NoConflicts',
+    });
   });
 });
 
@@ -624,7 +752,11 @@ describe('a switch', () => {
     const world = await SetWorld.start({
       a: importer,
       b: exporter('10.2.0'),
-      c: { ...open, exports: { namespaces: 'all' }, given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')] },
+      c: {
+        ...open,
+        exports: { namespaces: 'all' },
+        given: [namespace, other, pod('web-1', '10.3.0.1'), anExport('2026-02-02T00:00:00Z')],
+      },
     });
     // Sweep has sent all wake-ups of the switches.
     await world.pass(70);
@@ -639,17 +771,26 @@ describe('a switch', () => {
     const limits = { ...defaultLimits, sweep: { ...defaultLimits.sweep, resyncMinutes: 10 } };
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') }, limits);
     await world.pass(10);
-    for (const { metadata } of slicesIn(world, 'a')) world.of('a').store.remove('EndpointSlice', 'shop', metadata.name);
+    for (const { metadata } of slicesIn(world, 'a'))
+      world.of('a').store.remove('EndpointSlice', 'shop', metadata.name);
     await world.pass(1_800);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 });
 
 describe('an importing cluster', () => {
-  const labelled = object('Namespace', { namespace: undefined, name: 'shop', uid: 'ns', labels: { 'fleet-endpoints/clusterset': 'default' } });
+  const labelled = object('Namespace', {
+    namespace: undefined,
+    name: 'shop',
+    uid: 'ns',
+    labels: { 'fleet-endpoints/clusterset': 'default' },
+  });
 
   it('an importer takes imports into namespaces with the label of the set, and withdraws them when it goes (MC-60)', async () => {
-    const world = await SetWorld.start({ a: { imports: 'active', given: [namespace] }, b: exporter('10.2.0') });
+    const world = await SetWorld.start({
+      a: { imports: 'active', given: [namespace] },
+      b: exporter('10.2.0'),
+    });
     await world.pass(10);
     expect(importIn(world, 'a')).toBeUndefined();
     world.of('a').store.apply(labelled);
@@ -674,11 +815,16 @@ describe('an importing cluster', () => {
     const [slice] = store.list('EndpointSlice', 'shop');
     const labels = JSON.parse(JSON.stringify({ ...slice?.metadata.labels, ...change }));
     const metadata = { ...slice?.metadata, labels } as RawObject['metadata'];
-    store.replace('EndpointSlice', 'shop', metadata.name, { ...slice, metadata } as RawObject, { manager: 'kubectl-edit' });
+    store.replace('EndpointSlice', 'shop', metadata.name, { ...slice, metadata } as RawObject, {
+      manager: 'kubectl-edit',
+    });
   };
   const withoutMarks = (store: Store, kind: 'Service' | 'ServiceImport', name: string): void => {
     const held = store.get(kind, 'shop', name);
-    store.replace(kind, 'shop', name, { ...held, metadata: { ...held.metadata, labels: {}, annotations: {} } });
+    store.replace(kind, 'shop', name, {
+      ...held,
+      metadata: { ...held.metadata, labels: {}, annotations: {} },
+    });
   };
 
   it.each<[string, (store: Store) => void]>([
@@ -704,7 +850,10 @@ describe('an importing cluster', () => {
         );
       },
     ],
-    ['takes the name of the Service off a slice', withSliceLabels({ 'kubernetes.io/service-name': undefined })],
+    [
+      'takes the name of the Service off a slice',
+      withSliceLabels({ 'kubernetes.io/service-name': undefined }),
+    ],
     [
       'takes the name of the Service and the hub’s label off a slice',
       withSliceLabels({ 'kubernetes.io/service-name': undefined, [labelSliceManagedBy]: undefined }),
@@ -712,7 +861,15 @@ describe('an importing cluster', () => {
     ['changes the source of a slice', withSliceLabels({ [labelSourceCluster]: 'other' })],
     ['takes the marks off the import', (store) => withoutMarks(store, 'ServiceImport', 'web')],
     ['takes the labels off the derived Service', (store) => withoutMarks(store, 'Service', derived)],
-    ['deletes a slice', (store) => void store.remove('EndpointSlice', 'shop', store.list('EndpointSlice', 'shop')[0]?.metadata.name ?? '')],
+    [
+      'deletes a slice',
+      (store) =>
+        void store.remove(
+          'EndpointSlice',
+          'shop',
+          store.list('EndpointSlice', 'shop')[0]?.metadata.name ?? '',
+        ),
+    ],
     ['deletes the derived Service', (store) => void store.remove('Service', 'shop', derived)],
     ['deletes the import', (store) => void store.remove('ServiceImport', 'shop', 'web')],
   ])('an importer puts it right when a user %s', async (_, act) => {
@@ -738,7 +895,9 @@ describe('an importing cluster', () => {
       await world.pass(10);
       const a = world.of('a');
       a.refuses = (verb, refused) =>
-        ['replace', 'patchStatus'].includes(verb) && refused === kind ? new ClusterApiError('policy denies it', { status: 403 }) : undefined;
+        ['replace', 'patchStatus'].includes(verb) && refused === kind
+          ? new ClusterApiError('policy denies it', { status: 403 })
+          : undefined;
       withoutMarks(a.store, kind, name);
       await world.pass(10);
       world.of('b').store.apply(pod('web-3', '10.2.0.3'));
@@ -749,7 +908,9 @@ describe('an importing cluster', () => {
       a.refuses = () => undefined;
       await world.pass(300);
       expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
-      expect(a.store.get(kind, 'shop', name).metadata.labels).toMatchObject({ 'app.kubernetes.io/managed-by': 'fleet-endpoints' });
+      expect(a.store.get(kind, 'shop', name).metadata.labels).toMatchObject({
+        'app.kubernetes.io/managed-by': 'fleet-endpoints',
+      });
     },
   );
 
@@ -758,11 +919,17 @@ describe('an importing cluster', () => {
     await world.pass(10);
     const { store } = world.of('a');
     const held = store.get('Service', 'shop', derived);
-    store.replace('Service', 'shop', derived, { ...held, metadata: { ...held.metadata, labels: {}, ownerReferences: [] } });
+    store.replace('Service', 'shop', derived, {
+      ...held,
+      metadata: { ...held.metadata, labels: {}, ownerReferences: [] },
+    });
     await world.pass(10);
     expect(conditions(world, 'b')).toMatchObject({ Ready: 'False ImportNotOurs' });
     const now = store.get('Service', 'shop', derived);
-    store.replace('Service', 'shop', derived, { ...now, metadata: { ...now.metadata, labels: held.metadata.labels ?? {} } });
+    store.replace('Service', 'shop', derived, {
+      ...now,
+      metadata: { ...now.metadata, labels: held.metadata.labels ?? {} },
+    });
     world.of('b').store.apply(pod('web-3', '10.2.0.3'));
     await world.pass(10);
     expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
@@ -775,15 +942,24 @@ describe('an importing cluster', () => {
       ...object('ServiceImport', { uid: 'theirs' }, { spec: { type: 'ClusterSetIP', ports: [] } }),
       apiVersion: 'multicluster.x-k8s.io/v1beta1',
     };
-    const users = { ...service(), metadata: { namespace: 'shop', name: derived, uid: 'theirs' } } as RawObject;
+    const users = {
+      ...service(),
+      metadata: { namespace: 'shop', name: derived, uid: 'theirs' },
+    } as RawObject;
     const world = await SetWorld.start({
       a: { ...importer, given: [namespace, foreign as RawObject] },
       b: exporter('10.2.0'),
       d: { ...importer, given: [namespace, users] },
     });
-    const before = [world.of('a').store.get('ServiceImport', 'shop', 'web'), world.of('d').store.get('Service', 'shop', derived)];
+    const before = [
+      world.of('a').store.get('ServiceImport', 'shop', 'web'),
+      world.of('d').store.get('Service', 'shop', derived),
+    ];
     await world.pass(60);
-    expect([world.of('a').store.get('ServiceImport', 'shop', 'web'), world.of('d').store.get('Service', 'shop', derived)]).toEqual(before);
+    expect([
+      world.of('a').store.get('ServiceImport', 'shop', 'web'),
+      world.of('d').store.get('Service', 'shop', derived),
+    ]).toEqual(before);
     expect(seen(world, 'd')).toEqual([]);
   });
 
@@ -796,14 +972,22 @@ describe('an importing cluster', () => {
       .of(id)
       .store.get('ServiceExport', 'shop', 'web')
       .status?.conditions?.find((c) => c.type === 'Ready')?.message;
-  const failuresIn = (world: SetWorld) => world.table.dump().filter(({ pk, s }) => pk.startsWith('IMPORTED#') && String(s).includes('"failure"'));
+  const failuresIn = (world: SetWorld) =>
+    world.table.dump().filter(({ pk, s }) => pk.startsWith('IMPORTED#') && String(s).includes('"failure"'));
 
   it('a failing import is reported on every export until it succeeds (MC-80)', async () => {
-    const world = await SetWorld.start({ a: { ...importer, given: [namespace, theirs] }, b: exporter('10.2.0'), c: exporter('10.3.0'), d: importer });
+    const world = await SetWorld.start({
+      a: { ...importer, given: [namespace, theirs] },
+      b: exporter('10.2.0'),
+      c: exporter('10.3.0'),
+      d: importer,
+    });
     await world.pass(20);
     for (const id of ['b', 'c']) {
       expect(conditions(world, id)).toMatchObject({ Valid: 'True Valid', Ready: 'False ImportNotOurs' });
-      expect(readyMessage(world, id)).toBe('cluster "a": a ServiceImport of another implementation has the name');
+      expect(readyMessage(world, id)).toBe(
+        'cluster "a": a ServiceImport of another implementation has the name',
+      );
     }
     expect(seen(world, 'd')).toEqual(both);
     for (const { writes } of world.members.values()) writes.length = 0;
@@ -818,9 +1002,11 @@ describe('an importing cluster', () => {
 
   it('an importer that refuses the slices of one source is reported on every export, and in the import’s status', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
-    const isOfB = (slice: unknown): boolean => (slice as EndpointSlice).metadata?.labels?.[labelSourceCluster] === 'b';
+    const isOfB = (slice: unknown): boolean =>
+      (slice as EndpointSlice).metadata?.labels?.[labelSourceCluster] === 'b';
     const denied = new ClusterApiError('denied: not an address of b', { status: 422, reason: 'Invalid' });
-    world.of('a').refuses = (_, kind, slice) => (kind === 'EndpointSlice' && isOfB(slice) ? denied : undefined);
+    world.of('a').refuses = (_, kind, slice) =>
+      kind === 'EndpointSlice' && isOfB(slice) ? denied : undefined;
     await world.pass(20);
     expect(seen(world, 'a')).toEqual(both.slice(2));
     world.of('c').store.apply(pod('web-1', '10.3.0.1', false));
@@ -828,7 +1014,9 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a')).toEqual(['c 10.3.0.1 false', 'c 10.3.0.2 true']);
     expect(conditions(world, 'c')).toMatchObject({ Ready: 'False Failed' });
     expect(readyMessage(world, 'c')).toBe('cluster "a": slices of b: denied: not an address of b');
-    expect(importIn(world, 'a')?.status).toMatchObject({ conditions: [{ type: 'Ready', status: 'False', reason: 'Pending' }] });
+    expect(importIn(world, 'a')?.status).toMatchObject({
+      conditions: [{ type: 'Ready', status: 'False', reason: 'Pending' }],
+    });
     world.of('a').refuses = () => undefined;
     await world.pass(310);
     expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'c 10.3.0.1 false', 'c 10.3.0.2 true']);
@@ -849,15 +1037,27 @@ describe('an importing cluster', () => {
   });
 
   it('an importer with a user’s Service under the derived name reports this in the import’s status', async () => {
-    const users = { ...service(), metadata: { namespace: 'shop', name: derived, uid: 'theirs' } } as RawObject;
-    const world = await SetWorld.start({ a: { ...importer, given: [namespace, users] }, b: exporter('10.2.0') });
+    const users = {
+      ...service(),
+      metadata: { namespace: 'shop', name: derived, uid: 'theirs' },
+    } as RawObject;
+    const world = await SetWorld.start({
+      a: { ...importer, given: [namespace, users] },
+      b: exporter('10.2.0'),
+    });
     await world.pass(20);
-    expect(importIn(world, 'a')?.status).toMatchObject({ conditions: [{ type: 'Ready', status: 'False', reason: 'Pending' }] });
+    expect(importIn(world, 'a')?.status).toMatchObject({
+      conditions: [{ type: 'Ready', status: 'False', reason: 'Pending' }],
+    });
     expect(conditions(world, 'b')).toMatchObject({ Ready: 'False ImportNotOurs' });
   });
 
   it('a deregistered importer no longer affects the conditions of exports', async () => {
-    const world = await SetWorld.start({ a: { ...importer, given: [namespace, theirs] }, b: exporter('10.2.0'), d: importer });
+    const world = await SetWorld.start({
+      a: { ...importer, given: [namespace, theirs] },
+      b: exporter('10.2.0'),
+      d: importer,
+    });
     await world.pass(20);
     expect(failuresIn(world)).toHaveLength(1);
     await drainCluster(world.table, 'a', world.nowMs);
@@ -888,11 +1088,17 @@ describe('an importing cluster', () => {
     world.of('b').store.apply(pod('web-1', '10.2.0.1'));
     await world.pass(10);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
-    expect(importIn(world, 'a')?.status).toMatchObject({ endpointSliceObjects: 'Present', conditions: [{ status: 'True', reason: 'Ready' }] });
+    expect(importIn(world, 'a')?.status).toMatchObject({
+      endpointSliceObjects: 'Present',
+      conditions: [{ status: 'True', reason: 'Ready' }],
+    });
   });
 
   it('an importer writes an address that two sources have once, for the one with precedence (MC-84)', async () => {
-    const late = { ...exporter('10.2.0'), given: [namespace, service(), pod('other', '10.2.0.1', false), anExport('2026-02-02T00:00:00Z')] };
+    const late = {
+      ...exporter('10.2.0'),
+      given: [namespace, service(), pod('other', '10.2.0.1', false), anExport('2026-02-02T00:00:00Z')],
+    };
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: late });
     await world.pass(10);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
@@ -945,7 +1151,10 @@ describe('an importing cluster', () => {
 
   it('an importer whose queue takes no message, or whose record is damaged, delays no other importer', async () => {
     const ids = Array.from({ length: 20 }, (_, i) => `a${String(i).padStart(2, '0')}`);
-    const world = await SetWorld.start({ b: exporter('10.2.0'), ...Object.fromEntries(ids.map((id) => [id, importer])) });
+    const world = await SetWorld.start({
+      b: exporter('10.2.0'),
+      ...Object.fromEntries(ids.map((id) => [id, importer])),
+    });
     await world.pass(70);
     const { syncs } = world.of('a00').queues;
     const { send } = syncs;
@@ -977,7 +1186,9 @@ describe('an importing cluster', () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     await world.pass(10);
     world.of('b').servesMcs = false;
-    world.of('b').store.apply(service({ type: 'ExternalName', selector: undefined, externalName: 'elsewhere' }));
+    world
+      .of('b')
+      .store.apply(service({ type: 'ExternalName', selector: undefined, externalName: 'elsewhere' }));
     await world.pass(1_200);
     expect(world.of('b').queues.parked.waiting()).toEqual([]);
     world.of('b').servesMcs = true;
@@ -998,12 +1209,19 @@ describe('an importing cluster', () => {
 
   it('an exported derived Service is refused: imports are not exported again (MC-63)', async () => {
     const again = { ...anExport(), metadata: { ...anExport().metadata, name: derived } } as RawObject;
-    const world = await SetWorld.start({ a: { ...importer, exports: { namespaces: 'all' } }, b: exporter('10.2.0') });
+    const world = await SetWorld.start({
+      a: { ...importer, exports: { namespaces: 'all' } },
+      b: exporter('10.2.0'),
+    });
     await world.pass(10);
     world.of('a').store.apply(again);
     await world.pass(10);
     const status = world.of('a').store.get('ServiceExport', 'shop', derived).status;
-    expect(status?.conditions?.[0]).toMatchObject({ type: 'Valid', status: 'False', reason: 'DerivedService' });
+    expect(status?.conditions?.[0]).toMatchObject({
+      type: 'Valid',
+      status: 'False',
+      reason: 'DerivedService',
+    });
     expect(world.of('a').store.list('ServiceImport')).toHaveLength(1);
   });
 });

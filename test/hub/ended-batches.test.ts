@@ -1,4 +1,7 @@
-/** Nothing is under way when a batch has ended: Lambda then freezes the function, and a write would take effect at its next invocation, without a lease. */
+/**
+ * Nothing is under way when a batch has ended: Lambda then freezes the function, and a write would take
+ * effect at its next invocation, without a lease.
+ */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -14,7 +17,10 @@ class SlowCalls {
   refused = 0;
 
   of<T extends Table | ClusterApi>(port: T): T {
-    const slow = Object.entries(port).map(([name, call]) => [name, (...args: unknown[]) => this.#call(() => call.apply(port, args))]);
+    const slow = Object.entries(port).map(([name, call]) => [
+      name,
+      (...args: unknown[]) => this.#call(() => call.apply(port, args)),
+    ]);
     return Object.fromEntries(slow) as T;
   }
 
@@ -43,7 +49,9 @@ it('no call is under way when a batch has ended, whichever of its calls is refus
   // One change makes some 35 calls.
   for (let refused = 1; refused <= 40; refused++) {
     Object.assign(calls, { count: 0, refused });
-    world.store.apply(aService({ ports: [{ name: 'http', port: 80, targetPort: 8_000 + refused, protocol: 'TCP' }] }));
+    world.store.apply(
+      aService({ ports: [{ name: 'http', port: 80, targetPort: 8_000 + refused, protocol: 'TCP' }] }),
+    );
     world.store.apply(aPod(0, { ready: refused % 2 === 0 }));
     await pass(1);
     expect([refused, calls.underWay]).toEqual([refused, 0]);

@@ -1,4 +1,7 @@
-/** `explain --at` and `history` where the hub is not, or was not, the writer of a Service: an answer that is true, or why it is not known. */
+/**
+ * `explain --at` and `history` where the hub is not, or was not, the writer of a Service: an answer that is
+ * true, or why it is not known.
+ */
 import { describe, expect, it } from 'vitest';
 import { explainThen, toldHistory } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
@@ -8,34 +11,62 @@ import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { beginIncarnation } from '#shared/clusters/sessions.ts';
-import { annotationSelector, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  annotationSelector,
+  labelServiceName,
+  labelSliceManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import type { OptIn } from '#shared/opt-in/writer.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
-import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
+import {
+  aPod,
+  aService,
+  pods,
+  type SmallCluster,
+  smallCluster,
+  startAt,
+} from '#test/support/small-cluster.ts';
 
 const key = { cluster, namespace: 'default', name: 'svc' };
 const beside = { mode: 'shadow', optIn: 'active' } as const;
 const day = 86_400_000;
 
 const then = (world: HubWorld, atMs: number) => explainThen(world.table, key, atMs, world.now);
-const told = (world: HubWorld, filter = {}, of = key) => toldHistory(world.table, of, { sinceMs: 0, nowMs: world.now }, filter);
+const told = (world: HubWorld, filter = {}, of = key) =>
+  toldHistory(world.table, of, { sinceMs: 0, nowMs: world.now }, filter);
 const timeText = (ms: number): string => new Date(ms).toISOString();
 
 async function switchTo(world: HubWorld, to: ChosenMode): Promise<void> {
   const from = (await readCluster(world.table, cluster))?.mode ?? 'shadow';
   await switchMode(world.table, cluster, to, world.now);
-  await recordAudit(world.table, cluster, { at: timeText(world.now), who: 'x', what: `${from} → ${to}`, mode: { from, to } });
+  await recordAudit(world.table, cluster, {
+    at: timeText(world.now),
+    who: 'x',
+    what: `${from} → ${to}`,
+    mode: { from, to },
+  });
 }
 
 async function switchOptInTo(world: HubWorld, from: OptIn, to: OptIn): Promise<void> {
   await switchOptIn(world.table, cluster, to, world.now);
-  await recordAudit(world.table, cluster, { at: timeText(world.now), who: 'x', what: `opt-in ${from} → ${to}`, optIn: { from, to } });
+  await recordAudit(world.table, cluster, {
+    at: timeText(world.now),
+    who: 'x',
+    what: `opt-in ${from} → ${to}`,
+    optIn: { from, to },
+  });
 }
 
 /** As sweep does when it knows. */
 async function restored({ table, now }: HubWorld): Promise<void> {
   const record = (await readCluster(table, cluster)) as ClusterRecord;
-  await beginIncarnation(table, record, { state: 'unbound', session: 's1', uid: record.uid, sinceMs: now }, now);
+  await beginIncarnation(
+    table,
+    record,
+    { state: 'unbound', session: 's1', uid: record.uid, sinceMs: now },
+    now,
+  );
 }
 
 function optedIn(): RawObject {
@@ -49,7 +80,16 @@ const builtInSlice = (addresses: readonly string[]): RawObject => ({
   metadata: {
     ...{ name: 'svc-built-in', namespace: 'default' },
     labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
-    ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'uid-svc', controller: true, blockOwnerDeletion: true }],
+    ownerReferences: [
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        name: 'svc',
+        uid: 'uid-svc',
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
   },
   addressType: 'IPv4',
   endpoints: addresses.map((a, i) => ({
@@ -62,10 +102,17 @@ const builtInSlice = (addresses: readonly string[]): RawObject => ({
 const builtInEndpoints = {
   apiVersion: 'v1',
   kind: 'Endpoints',
-  metadata: { name: 'svc', namespace: 'default', labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } },
+  metadata: {
+    name: 'svc',
+    namespace: 'default',
+    labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' },
+  },
   subsets: [
     {
-      addresses: [0, 1].map((i) => ({ ip: `10.1.0.${i + 1}`, targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` } })),
+      addresses: [0, 1].map((i) => ({
+        ip: `10.1.0.${i + 1}`,
+        targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
+      })),
       ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
     },
   ],
@@ -75,7 +122,10 @@ const addresses = ['10.1.0.1', '10.1.0.2'];
 describe('a service that is handed over', () => {
   /** A Service of the built-in controllers that opts in after 10 s. */
   async function handedOver(): Promise<SmallCluster> {
-    const small = await smallCluster([aService(), ...pods(2), builtInEndpoints, builtInSlice(addresses)], beside);
+    const small = await smallCluster(
+      [aService(), ...pods(2), builtInEndpoints, builtInSlice(addresses)],
+      beside,
+    );
     await small.pass(10);
     small.world.store.apply(optedIn());
     await small.pass(10);
@@ -135,31 +185,43 @@ describe('a service that is handed over', () => {
   it.each([
     ['with', pods(2)],
     ['without', []],
-  ])('a time after a Service %s pods that opts in was deleted is not known, although the run then neither reads nor writes', async (_, its) => {
-    const { world, pass } = await smallCluster([optedIn(), ...its], beside);
-    await pass(10);
-    world.store.remove('Service', 'default', 'svc');
-    await pass(20);
-    world.store.apply(aService());
-    world.store.create('EndpointSlice', 'default', builtInSlice(addresses));
-    await pass(20);
-    expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: expect.stringMatching(/^Not known: not written since /) });
-  });
+  ])(
+    'a time after a Service %s pods that opts in was deleted is not known, although the run then neither reads nor writes',
+    async (_, its) => {
+      const { world, pass } = await smallCluster([optedIn(), ...its], beside);
+      await pass(10);
+      world.store.remove('Service', 'default', 'svc');
+      await pass(20);
+      world.store.apply(aService());
+      world.store.create('EndpointSlice', 'default', builtInSlice(addresses));
+      await pass(20);
+      expect(await then(world, world.now)).toMatchObject({
+        isKnown: false,
+        summary: expect.stringMatching(/^Not known: not written since /),
+      });
+    },
+  );
 
   it('the time before a Service was found deleted and made again with a selector is uncertain, although no address was listed', async () => {
     const { world, pass } = await smallCluster([optedIn()], beside);
     await pass(10);
     world.store.remove('Service', 'default', 'svc');
-    for (const { metadata } of world.store.list('EndpointSlice', 'default')) world.store.remove('EndpointSlice', 'default', metadata.name);
+    for (const { metadata } of world.store.list('EndpointSlice', 'default'))
+      world.store.remove('EndpointSlice', 'default', metadata.name);
     const before = world.now - 1;
     const service = aService();
     world.store.apply({ ...service, metadata: { ...service.metadata, uid: 'again' } });
     await pass(20);
-    expect((await then(world, before)).caveats).toEqual([expect.stringMatching(/built-in controllers as its writer, since an unknown time$/)]);
+    expect((await then(world, before)).caveats).toEqual([
+      expect.stringMatching(/built-in controllers as its writer, since an unknown time$/),
+    ]);
   });
 
   it('a Service that the hub has not written is not known for that reason alone', async () => {
-    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints, builtInSlice(addresses)], beside);
+    const { world, pass } = await smallCluster(
+      [aService(), ...pods(2), builtInEndpoints, builtInSlice(addresses)],
+      beside,
+    );
     await pass(10);
     const between = world.now;
     await pass(10);
@@ -182,7 +244,9 @@ describe('a service that is handed over', () => {
 
 describe('a cluster in shadow mode', () => {
   it('the addresses during shadow mode are unknown, and the history reports that it keeps none', async () => {
-    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints], { mode: 'shadow' });
+    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints], {
+      mode: 'shadow',
+    });
     await pass(60);
     const shadow = `the cluster was in shadow mode since ${timeText(startAt)}: the hub does not write in it and keeps no history`;
     expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: `Not known: ${shadow}.` });
@@ -213,12 +277,22 @@ describe('a cluster in shadow mode', () => {
     await pass(8);
     await switchTo(world, 'shadow');
     await pass(8);
-    expect(await then(world, active)).toMatchObject({ isKnown: true, caveats: [], addresses: [{ address: '10.1.0.1' }, { address: '10.1.0.2' }] });
-    expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: expect.stringContaining('in shadow mode since') });
+    expect(await then(world, active)).toMatchObject({
+      isKnown: true,
+      caveats: [],
+      addresses: [{ address: '10.1.0.1' }, { address: '10.1.0.2' }],
+    });
+    expect(await then(world, world.now)).toMatchObject({
+      isKnown: false,
+      summary: expect.stringContaining('in shadow mode since'),
+    });
     await switchTo(world, 'active');
     await pass(8);
     expect(await then(world, active)).toMatchObject({ isKnown: true, caveats: [] });
-    expect(await then(world, world.now - 9_000)).toMatchObject({ isKnown: false, summary: expect.stringContaining('in shadow mode since') });
+    expect(await then(world, world.now - 9_000)).toMatchObject({
+      isKnown: false,
+      summary: expect.stringContaining('in shadow mode since'),
+    });
     expect(await then(world, world.now)).toMatchObject({ isKnown: true, caveats: [] });
   });
 });
@@ -237,7 +311,9 @@ it('the addresses during a pause are known, and the answer reports that the hist
 });
 
 it('a time after another client had changed an output is uncertain until the run that found it, and a time before is not', async () => {
-  const { world, pass } = await smallCluster([aService(), ...pods(2)], { settings: { batchPeriodSeconds: 5 } });
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], {
+    settings: { batchPeriodSeconds: 5 },
+  });
   await pass(20);
   const before = (await told(world)).told.at(-1)?.atMs as number;
   world.store.patch('Endpoints', 'default', 'svc', { subsets: null }, 'merge', { manager: 'kubectl-edit' });
@@ -245,7 +321,9 @@ it('a time after another client had changed an output is uncertain until the run
   const between = world.now;
   await pass(20);
   expect((await then(world, between)).caveats).toEqual([
-    expect.stringMatching(/found 2 addresses of Endpoints that another client had changed at an unknown time$/),
+    expect.stringMatching(
+      /found 2 addresses of Endpoints that another client had changed at an unknown time$/,
+    ),
   ]);
   expect((await then(world, before - 1)).isKnown).toBe(false);
   expect((await then(world, world.now)).caveats).toEqual([]);
@@ -269,11 +347,19 @@ it('a time before the hub knew that the cluster was restored is uncertain, back 
 });
 
 it('a new slice does not prove that another client had changed no other slice of the Service', async () => {
-  const { world, pass } = await smallCluster([aService(), ...pods(2)], { settings: { maxEndpointsPerSlice: 2 } });
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], {
+    settings: { maxEndpointsPerSlice: 2 },
+  });
   await pass(20);
   const [slice] = world.store.list('EndpointSlice', 'default');
   const { name = '' } = slice?.metadata ?? {};
-  world.store.replace('EndpointSlice', 'default', name, { ...(slice as RawObject), endpoints: [] } as RawObject, { manager: 'kubectl-edit' });
+  world.store.replace(
+    'EndpointSlice',
+    'default',
+    name,
+    { ...(slice as RawObject), endpoints: [] } as RawObject,
+    { manager: 'kubectl-edit' },
+  );
   const between = world.now;
   await pass(0.4);
   world.store.apply(aPod(2));
@@ -289,10 +375,13 @@ it('a new slice does not prove that another client had changed no other slice of
 });
 
 it('a time at which another client had deleted a slice that the next run deletes too is uncertain', async () => {
-  const { world, pass } = await smallCluster([aService(), ...pods(3)], { settings: { maxEndpointsPerSlice: 2 } });
+  const { world, pass } = await smallCluster([aService(), ...pods(3)], {
+    settings: { maxEndpointsPerSlice: 2 },
+  });
   await pass(20);
   const of = (slice: RawObject) =>
-    (slice as unknown as { readonly endpoints: readonly { readonly targetRef: { readonly name: string } }[] }).endpoints;
+    (slice as unknown as { readonly endpoints: readonly { readonly targetRef: { readonly name: string } }[] })
+      .endpoints;
   const single = (world.store.list('EndpointSlice', 'default') as unknown as readonly RawObject[]).find(
     (slice) => of(slice).length === 1,
   ) as RawObject;
@@ -313,7 +402,9 @@ it('if the hub is both writers, another client’s change of slices that opt-in 
   await pass(5);
   const [slice] = world.store.list('EndpointSlice', 'default') as unknown as readonly RawObject[];
   const name = slice?.metadata.name ?? '';
-  world.store.replace('EndpointSlice', 'default', name, { ...slice, endpoints: [] } as unknown as RawObject, { manager: 'kubectl-edit' });
+  world.store.replace('EndpointSlice', 'default', name, { ...slice, endpoints: [] } as unknown as RawObject, {
+    manager: 'kubectl-edit',
+  });
   await pass(5);
   const between = world.now;
   await pass(5);
@@ -367,7 +458,10 @@ describe('names that explain knows', () => {
     world.store.remove('Service', 'default', 'svc');
     await pass(8);
     expect(await then(world, atMs)).toMatchObject({ isKnown: true, addresses: [{ address: '10.1.0.1' }] });
-    expect(await then(world, world.now)).toMatchObject({ isKnown: true, summary: expect.stringMatching(/^No address was listed/) });
+    expect(await then(world, world.now)).toMatchObject({
+      isKnown: true,
+      summary: expect.stringMatching(/^No address was listed/),
+    });
     expect((await told(world)).told).toHaveLength(2);
   });
 
@@ -388,8 +482,12 @@ describe('names that explain knows', () => {
   it('a time before the hub knew the cluster is not known', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)]);
     await pass(8);
-    expect((await then(world, startAt - day)).summary).toBe(`Not known: the record begins at ${timeText(startAt)}.`);
-    expect((await then(world, startAt - 1)).summary).toMatch(/^Not known: the record begins at 2026-01-02T00:00:0/);
+    expect((await then(world, startAt - day)).summary).toBe(
+      `Not known: the record begins at ${timeText(startAt)}.`,
+    );
+    expect((await then(world, startAt - 1)).summary).toMatch(
+      /^Not known: the record begins at 2026-01-02T00:00:0/,
+    );
   });
 
   it('a time before the history was kept for as long as it is now is not known', async () => {
@@ -399,19 +497,28 @@ describe('names that explain knows', () => {
     await pass(8);
     await registerCluster(world.table, { id: cluster, mode: 'active', settings: {} }, world.now);
     expect((await then(world, atMs)).summary).toBe(`Not known: the record begins at ${timeText(world.now)}.`);
-    expect(await then(world, world.now)).toMatchObject({ isKnown: true, addresses: [{ address: '10.1.0.1' }] });
+    expect(await then(world, world.now)).toMatchObject({
+      isKnown: true,
+      addresses: [{ address: '10.1.0.1' }],
+    });
   });
 
   it('a Service whose runs wrote nothing for longer than history is kept has the addresses that it has now', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)], { settings: { historyDays: 1 } });
     await pass(8);
     await pass((2 * day) / 1000);
-    expect(await then(world, world.now - day / 2)).toMatchObject({ isKnown: true, addresses: [{ address: '10.1.0.1' }], caveats: [] });
+    expect(await then(world, world.now - day / 2)).toMatchObject({
+      isKnown: true,
+      addresses: [{ address: '10.1.0.1' }],
+      caveats: [],
+    });
   });
 
   it('a Service without a selector is not known: others write its endpoints', async () => {
     const { world, pass } = await smallCluster([aService({ selector: undefined }), aPod(0)]);
     await pass(8);
-    expect((await then(world, world.now)).summary).toMatch(/^Not known: the Service has neither a selector nor the annotation/);
+    expect((await then(world, world.now)).summary).toMatch(
+      /^Not known: the Service has neither a selector nor the annotation/,
+    );
   });
 });

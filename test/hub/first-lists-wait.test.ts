@@ -11,8 +11,12 @@ it('a service that was retried often before waits for the first lists as long as
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
   await world.table.update(metaKey(cluster), { set: { synced_Pod: 0 } });
-  await world.table.update(workKey({ cluster, namespace: 'default', kind: 'service', name: 'svc' }), { set: { ep_seq: 9, sl_seq: 9 } });
-  await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [wakeNow('default', 'svc')]);
+  await world.table.update(workKey({ cluster, namespace: 'default', kind: 'service', name: 'svc' }), {
+    set: { ep_seq: 9, sl_seq: 9 },
+  });
+  await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [
+    wakeNow('default', 'svc'),
+  ]);
   const waits = new Map<number, number>();
   for (let seconds = 0; seconds < 20; seconds++) {
     await pass(1);

@@ -1,4 +1,6 @@
-/** Somebody else writes what is ours: as a person does once, and as kube-controller-manager does beside us. */
+/**
+ * Somebody else writes what is ours: as a person does once, and as kube-controller-manager does beside us.
+ */
 import { describe, expect, it } from 'vitest';
 import { foreignManager } from '#functions/sync/guards/foreign-writes.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';
@@ -6,14 +8,26 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { endpointsManagedBy, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  endpointsManagedBy,
+  labelEndpointsManagedBy,
+  labelServiceName,
+  labelSliceManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { countsKey } from '#shared/store/keys.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
-const { toleratedForeignWrites: tolerated, foreignWritesMs, maxContestedMs, foreignServices, foreignNamespaces } = defaultLimits.sync;
+const {
+  toleratedForeignWrites: tolerated,
+  foreignWritesMs,
+  maxContestedMs,
+  foreignServices,
+  foreignNamespaces,
+} = defaultLimits.sync;
 
 /** svc-0 to svc-11: the first four in `default` with pods, the others in two more namespaces. */
 const namespaceOf = (i: number): string => (i < 4 ? 'default' : i < 8 ? 'shop' : 'bank');
@@ -29,21 +43,40 @@ async function started(): Promise<SmallCluster> {
   return small;
 }
 
-const endpointsOf = ({ store }: HubWorld, i: number): RawObject => store.get('Endpoints', namespaceOf(i), `svc-${i}`);
+const endpointsOf = ({ store }: HubWorld, i: number): RawObject =>
+  store.get('Endpoints', namespaceOf(i), `svc-${i}`);
 const sliceOf = ({ store }: HubWorld, i: number): RawObject =>
-  store.list('EndpointSlice', namespaceOf(i)).find((s) => s.metadata.labels?.['kubernetes.io/service-name'] === `svc-${i}`) as RawObject;
+  store
+    .list('EndpointSlice', namespaceOf(i))
+    .find((s) => s.metadata.labels?.['kubernetes.io/service-name'] === `svc-${i}`) as RawObject;
 const addresses = (world: HubWorld, i: number): readonly string[] =>
-  ((endpointsOf(world, i) as unknown as Endpoints).subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip));
+  ((endpointsOf(world, i) as unknown as Endpoints).subsets ?? []).flatMap((s) =>
+    (s.addresses ?? []).map((a) => a.ip),
+  );
 const hasConflict = async ({ table }: HubWorld) => (await readCluster(table, cluster))?.writerConflict;
 
-const byOther = (subsetsOrEndpoints: string) => ({ [subsetsOrEndpoints]: null, metadata: { annotations: { touched: String(Math.random()) } } });
+const byOther = (subsetsOrEndpoints: string) => ({
+  [subsetsOrEndpoints]: null,
+  metadata: { annotations: { touched: String(Math.random()) } },
+});
 const overwriteEndpoints = (world: HubWorld, i: number, manager: string) =>
   world.store.patch('Endpoints', namespaceOf(i), `svc-${i}`, byOther('subsets'), 'merge', { manager });
 const overwriteSlice = (world: HubWorld, i: number, manager: string) =>
-  world.store.patch('EndpointSlice', namespaceOf(i), sliceOf(world, i).metadata.name, byOther('endpoints'), 'merge', { manager });
+  world.store.patch(
+    'EndpointSlice',
+    namespaceOf(i),
+    sliceOf(world, i).metadata.name,
+    byOther('endpoints'),
+    'merge',
+    { manager },
+  );
 
 /** Another manager writes objects of many services of several namespaces. */
-async function conflict({ world, pass }: SmallCluster, manager = 'kube-controller-manager', overwrite = overwriteEndpoints): Promise<void> {
+async function conflict(
+  { world, pass }: SmallCluster,
+  manager = 'kube-controller-manager',
+  overwrite = overwriteEndpoints,
+): Promise<void> {
   for (let i = 0; i < services.length && (await hasConflict(world)) === false; i++) {
     overwrite(world, i, manager);
     await pass(8);
@@ -139,7 +172,8 @@ it('the services that another manager wrote to long ago do not count', async () 
 });
 
 describe('a service whose objects another client keeps writing', () => {
-  const events = ({ store }: HubWorld) => store.list('Event').map((e) => [e['reason'], e['type'], (e['involvedObject'] as { name: string }).name]);
+  const events = ({ store }: HubWorld) =>
+    store.list('Event').map((e) => [e['reason'], e['type'], (e['involvedObject'] as { name: string }).name]);
   const contested = ({ metrics }: HubWorld) => metrics.get('ServicesContested') ?? 0;
 
   /** Until the service is contested. */
@@ -158,7 +192,11 @@ describe('a service whose objects another client keeps writing', () => {
     await keepWriting(small);
     expect(await hasConflict(world)).toBe(false);
     expect(events(world)).toEqual([['WriterConflict', 'Warning', 'svc-0']]);
-    const { summary } = await explain(world.table, { cluster, namespace: 'default', name: 'svc-0' }, world.now);
+    const { summary } = await explain(
+      world.table,
+      { cluster, namespace: 'default', name: 'svc-0' },
+      world.now,
+    );
     expect(summary).toMatch(/it is not written until .*: curl keeps writing its objects/);
     world.store.apply(aPod(2));
     await pass(8);
@@ -176,12 +214,17 @@ describe('a service whose objects another client keeps writing', () => {
       await keepWriting(small);
       overwriteSlice(world, 0, 'curl');
       const from = world.now;
-      while ((sliceOf(world, 0) as unknown as EndpointSlice).endpoints?.length !== 2 && world.now - from < 2 * maxContestedMs) await pass(10);
+      while (
+        (sliceOf(world, 0) as unknown as EndpointSlice).endpoints?.length !== 2 &&
+        world.now - from < 2 * maxContestedMs
+      )
+        await pass(10);
       return (world.now - from) / 1000;
     }
     const stops: number[] = [];
     for (let i = 0; i < 6; i++) stops.push(await stopped());
-    for (const [i, seconds] of [60, 120, 240, 480, 900, 900].entries()) expect(Math.abs((stops[i] as number) - seconds)).toBeLessThan(30);
+    for (const [i, seconds] of [60, 120, 240, 480, 900, 900].entries())
+      expect(Math.abs((stops[i] as number) - seconds)).toBeLessThan(30);
     await pass(maxContestedMs / 1000 + 60);
     expect(await stopped()).toBeLessThan(90);
   });
@@ -206,7 +249,9 @@ describe('a service whose objects another client keeps writing', () => {
     small.world.store.remove('Service', 'default', 'svc-0');
     await small.pass(foreignWritesMs / 1000 + 30);
     expect(small.world.store.find('Endpoints', 'default', 'svc-0')).toBeUndefined();
-    expect(await small.world.table.get(countsKey({ cluster, namespace: 'default', name: 'svc-0' }))).toBeUndefined();
+    expect(
+      await small.world.table.get(countsKey({ cluster, namespace: 'default', name: 'svc-0' })),
+    ).toBeUndefined();
   });
 });
 
@@ -245,9 +290,19 @@ it('writes of kube-controller-manager before the first take-over are no second w
   const ofEndpoints = { [labelEndpointsManagedBy]: endpointsManagedBy };
   for (const { metadata } of services) {
     const { name, namespace = '' } = metadata;
-    world.store.create('Endpoints', namespace, { metadata: { name, labels: ofEndpoints }, subsets: [] }, { manager });
+    world.store.create(
+      'Endpoints',
+      namespace,
+      { metadata: { name, labels: ofEndpoints }, subsets: [] },
+      { manager },
+    );
     const labels = { [labelServiceName]: name, [labelSliceManagedBy]: slicesManagedBy };
-    world.store.create('EndpointSlice', namespace, { metadata: { name: `${name}-kcm01`, labels }, addressType: 'IPv4', endpoints: [] }, { manager });
+    world.store.create(
+      'EndpointSlice',
+      namespace,
+      { metadata: { name: `${name}-kcm01`, labels }, addressType: 'IPv4', endpoints: [] },
+      { manager },
+    );
   }
   await pass(8);
   await switchTo(world, 'active', -60_000);
@@ -261,11 +316,21 @@ it('writes of kube-controller-manager before the first take-over are no second w
 
 it('objects that are not ours may be written by whom they belong to', async () => {
   const { world, pass } = await started();
-  world.store.create('Service', 'default', { metadata: { name: 'by-hand' }, spec: { ports: [{ port: 80 }] } });
+  world.store.create('Service', 'default', {
+    metadata: { name: 'by-hand' },
+    spec: { ports: [{ port: 80 }] },
+  });
   const subsets = (ip: string) => [{ addresses: [{ ip }], ports: [{ port: 80 }] }];
-  world.store.create('Endpoints', 'default', { metadata: { name: 'by-hand' }, subsets: subsets('10.9.0.1') }, { manager: 'leader-elector' });
+  world.store.create(
+    'Endpoints',
+    'default',
+    { metadata: { name: 'by-hand' }, subsets: subsets('10.9.0.1') },
+    { manager: 'leader-elector' },
+  );
   for (let i = 2; i < 12; i++) {
-    world.store.patch('Endpoints', 'default', 'by-hand', { subsets: subsets(`10.9.0.${i}`) }, 'merge', { manager: 'leader-elector' });
+    world.store.patch('Endpoints', 'default', 'by-hand', { subsets: subsets(`10.9.0.${i}`) }, 'merge', {
+      manager: 'leader-elector',
+    });
     world.store.patch('Service', 'default', 'by-hand', { metadata: { labels: { i: String(i) } } }, 'merge');
     await pass(4);
   }
@@ -299,20 +364,47 @@ it('a hub has one id for its writes to a cluster, whichever of its workers gives
   expect(await writer()).toBe(first);
 });
 
-const meta = decodeCluster('c', { pk: '', sk: '', inc: 1, writer: 'own', modeSince: Date.parse('2026-01-01T00:00:00Z') });
-const written = (managedFields: readonly object[]) => ({ metadata: { name: 'svc', resourceVersion: '7', managedFields } }) as unknown as Endpoints;
-const by = (manager: string, time: string, fieldsV1?: object) => ({ manager, time: `2026-01-01T00:${time}Z`, operation: 'Update', fieldsV1 });
+const meta = decodeCluster('c', {
+  pk: '',
+  sk: '',
+  inc: 1,
+  writer: 'own',
+  modeSince: Date.parse('2026-01-01T00:00:00Z'),
+});
+const written = (managedFields: readonly object[]) =>
+  ({ metadata: { name: 'svc', resourceVersion: '7', managedFields } }) as unknown as Endpoints;
+const by = (manager: string, time: string, fieldsV1?: object) => ({
+  manager,
+  time: `2026-01-01T00:${time}Z`,
+  operation: 'Update',
+  fieldsV1,
+});
 
 it.each([
-  ['the last to write the content', [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:subsets': {} })], 'kcm'],
+  [
+    'the last to write the content',
+    [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:subsets': {} })],
+    'kcm',
+  ],
   ['not this hub', [by('fleet-endpoints-own', '02:00', { 'f:subsets': {} })], undefined],
   [
     'another hub',
-    [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('fleet-endpoints-other', '02:00', { 'f:subsets': {} })],
+    [
+      by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }),
+      by('fleet-endpoints-other', '02:00', { 'f:subsets': {} }),
+    ],
     'fleet-endpoints-other',
   ],
-  ['not who wrote it before us', [by('kcm', '01:00', { 'f:subsets': {} }), by('fleet-endpoints-own', '02:00', { 'f:subsets': {} })], undefined],
-  ['not who wrote a label', [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:metadata': {} })], undefined],
+  [
+    'not who wrote it before us',
+    [by('kcm', '01:00', { 'f:subsets': {} }), by('fleet-endpoints-own', '02:00', { 'f:subsets': {} })],
+    undefined,
+  ],
+  [
+    'not who wrote a label',
+    [by('fleet-endpoints-own', '01:00', { 'f:subsets': {} }), by('kcm', '02:00', { 'f:metadata': {} })],
+    undefined,
+  ],
   ['not who wrote before the switch', [by('kcm', '00:00', { 'f:subsets': {} })], undefined],
   ['not a person', [by('kubectl-client-side-apply', '02:00', { 'f:subsets': {} })], undefined],
   ['nobody where nothing is told', [], undefined],

@@ -9,13 +9,15 @@ it('slices that were deleted with their service are created again for the next o
   let refuses = false;
   const { world, pass } = await smallCluster([aService()], {
     refuse: async (call) => {
-      if (refuses && call === 'delete Endpoints') throw new ClusterApiError('not now', { status: 409, reason: 'Conflict' });
+      if (refuses && call === 'delete Endpoints')
+        throw new ClusterApiError('not now', { status: 409, reason: 'Conflict' });
     },
   });
   await pass(8);
   refuses = true;
   world.store.remove('Service', 'default', 'svc');
-  for (const { metadata } of world.store.list('EndpointSlice')) world.store.remove('EndpointSlice', 'default', metadata.name);
+  for (const { metadata } of world.store.list('EndpointSlice'))
+    world.store.remove('EndpointSlice', 'default', metadata.name);
   await pass(5);
 
   const next = aService();
@@ -41,7 +43,8 @@ it('Endpoints of a service that is gone, whose deletion was given up, go with a 
   let refuses = false;
   const { world, pass } = await smallCluster([aService(), ...pods(2)], {
     refuse: async (call) => {
-      if (refuses && call === 'delete Endpoints') throw new ClusterApiError('not by you', { status: 403, reason: 'Forbidden' });
+      if (refuses && call === 'delete Endpoints')
+        throw new ClusterApiError('not by you', { status: 403, reason: 'Forbidden' });
     },
   });
   await pass(8);

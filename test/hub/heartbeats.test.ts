@@ -1,6 +1,6 @@
 /**
- * A heartbeat says that the relay lived when the queue accepted it. Messages come late: from a queue with a backlog, by a redrive, and again and again with
- * a batch that fails.
+ * A heartbeat says that the relay lived when the queue accepted it. Messages come late: from a queue with a
+ * backlog, by a redrive, and again and again with a batch that fails.
  */
 import { expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -30,12 +30,16 @@ async function setWithDeadSource() {
   const c = world.of('c');
   await world.pass(120);
   Object.assign(c, { isHeard: false, apiAnswers: false });
-  const stateOfC = async (): Promise<SourceRecord['state']> => (await readCluster(world.table, 'c'))?.source?.state ?? 'fresh';
+  const stateOfC = async (): Promise<SourceRecord['state']> =>
+    (await readCluster(world.table, 'c'))?.source?.state ?? 'fresh';
   const readyOfC = (): readonly string[] =>
     world
       .of('a')
       .store.list('EndpointSlice')
-      .filter(({ metadata: { labels } }) => labels?.[labelSliceManagedBy] === importsManagedBy && labels?.[labelSourceCluster] === 'c')
+      .filter(
+        ({ metadata: { labels } }) =>
+          labels?.[labelSliceManagedBy] === importsManagedBy && labels?.[labelSourceCluster] === 'c',
+      )
       .flatMap((slice) => (slice as unknown as { readonly endpoints?: readonly Endpoint[] }).endpoints ?? [])
       .filter(({ conditions }) => conditions?.ready !== false)
       .flatMap(({ addresses }) => addresses);
@@ -70,7 +74,11 @@ it('heartbeats that a cluster sent before its death do not bring it back into th
   }
   for (let seconds = 0; seconds < 600; seconds += 10) {
     await world.pass(10);
-    expect({ seconds, state: await stateOfC(), ready: readyOfC() }).toEqual({ seconds, state: 'evicted', ready: [] });
+    expect({ seconds, state: await stateOfC(), ready: readyOfC() }).toEqual({
+      seconds,
+      state: 'evicted',
+      ready: [],
+    });
   }
 });
 

@@ -17,7 +17,9 @@ const manyPorts = (count: number) =>
 async function secondsOfRenamedPort(historyDays: number): Promise<number> {
   const ports = manyPorts(2_050);
   const spec = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' };
-  const { world, pass } = await smallCluster([aService({ ...spec, ports }), ...pods(100)], { settings: { historyDays } });
+  const { world, pass } = await smallCluster([aService({ ...spec, ports }), ...pods(100)], {
+    settings: { historyDays },
+  });
   await pass(120);
   const renamed = ports.map((p, i) => (i === 0 ? { ...p, name: 'renamed' } : p));
   world.store.apply(aService({ ...spec, ports: renamed }) as RawObject);

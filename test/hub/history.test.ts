@@ -1,4 +1,7 @@
-/** Each run that wrote, failed or was held back leaves one record, with the reason of that moment; and nothing depends on it. */
+/**
+ * Each run that wrote, failed or was held back leaves one record, with the reason of that moment; and nothing
+ * depends on it.
+ */
 
 import { describe, expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/projection/entries.ts';
@@ -22,8 +25,10 @@ import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.
 const key = { cluster, namespace: 'default', name: 'svc' };
 const kept = historyOf({ cluster, namespace: 'default', name: 'svc' });
 
-const told = async (world: HubWorld, filter = {}) => (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now }, filter)).told;
-const lastLines = async (world: HubWorld): Promise<readonly string[]> => (await told(world)).at(-1)?.lines ?? [];
+const told = async (world: HubWorld, filter = {}) =>
+  (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now }, filter)).told;
+const lastLines = async (world: HubWorld): Promise<readonly string[]> =>
+  (await told(world)).at(-1)?.lines ?? [];
 
 describe('a run that wrote', () => {
   it('a run that wrote leaves what came, changed and went, each with the reason that explain gives', async () => {
@@ -31,23 +36,32 @@ describe('a run that wrote', () => {
     await pass(8);
     expect(await lastLines(world)).toEqual(
       [1, 2, 3].map(
-        (i) => `pod pod-${i - 1}: 10.1.0.${i} added to Endpoints and IPv4 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z`,
+        (i) =>
+          `pod pod-${i - 1}: 10.1.0.${i} added to Endpoints and IPv4 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z`,
       ),
     );
     world.store.apply(aPod(0, { ready: false }));
     await pass(5);
     const notReady = 'its Ready condition is False since 2026-01-01T00:00:00Z';
-    expect(await lastLines(world)).toEqual([`pod pod-0: 10.1.0.1 changed in Endpoints and IPv4 slices: from ready to not ready: ${notReady}`]);
+    expect(await lastLines(world)).toEqual([
+      `pod pod-0: 10.1.0.1 changed in Endpoints and IPv4 slices: from ready to not ready: ${notReady}`,
+    ]);
     world.store.apply(aPod(1, { app: 'b' }));
     await pass(5);
     const unselected = 'selector app=a does not match label app=b';
-    expect(await lastLines(world)).toEqual([`pod pod-1: 10.1.0.2 removed from Endpoints and IPv4 slices, where it was ready: ${unselected}`]);
+    expect(await lastLines(world)).toEqual([
+      `pod pod-1: 10.1.0.2 removed from Endpoints and IPv4 slices, where it was ready: ${unselected}`,
+    ]);
     world.store.remove('Pod', 'default', 'pod-2');
     await pass(5);
-    expect(await lastLines(world)).toEqual(['pod pod-2: 10.1.0.3 removed from Endpoints and IPv4 slices, where it was ready: the pod is gone']);
+    expect(await lastLines(world)).toEqual([
+      'pod pod-2: 10.1.0.3 removed from Endpoints and IPv4 slices, where it was ready: the pod is gone',
+    ]);
     world.store.apply(aService({ ports: [{ name: 'http', port: 80, targetPort: 9090, protocol: 'TCP' }] }));
     await pass(5);
-    expect(await lastLines(world)).toEqual(['pod pod-0: 10.1.0.1 changed in Endpoints and IPv4 slices: ports http 8080/TCP → http 9090/TCP']);
+    expect(await lastLines(world)).toEqual([
+      'pod pod-0: 10.1.0.1 changed in Endpoints and IPv4 slices: ports http 8080/TCP → http 9090/TCP',
+    ]);
     world.store.remove('Service', 'default', 'svc');
     await pass(5);
     expect(await lastLines(world)).toEqual([
@@ -67,13 +81,20 @@ describe('a run that wrote', () => {
   });
 
   it('the record of a run has the time of the relay’s observation and of the accepted writes', async () => {
-    const { world, pass } = await smallCluster([aService(), ...pods(1)], { settings: { batchPeriodSeconds: 2 } });
+    const { world, pass } = await smallCluster([aService(), ...pods(1)], {
+      settings: { batchPeriodSeconds: 2 },
+    });
     await pass(8);
     const changedAt = world.now;
     world.store.apply(aPod(0, { ready: false }));
     await pass(8);
     const record = (await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).records.at(-1);
-    expect(record).toMatchObject({ seenMs: changedAt, dueMs: changedAt + 2000, atMs: changedAt + 2000, acceptedMs: changedAt + 2000 });
+    expect(record).toMatchObject({
+      seenMs: changedAt,
+      dueMs: changedAt + 2000,
+      atMs: changedAt + 2000,
+      acceptedMs: changedAt + 2000,
+    });
     expect(record?.writes).toEqual({ endpoints: 1, slices: 1 });
   });
 
@@ -83,7 +104,17 @@ describe('a run that wrote', () => {
     const uid = world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     const rv = String(world.store.resourceVersion + 1000);
     const entries = [inputEntry('Pod', aPod(0, { ready: false }), rv, world.now + 700)];
-    const body = encodeMessage({ v: 1, cluster, session: 's1', uid, firstListVersion: '1', type: 'live', kind: 'Pod', asOf: rv, entries });
+    const body = encodeMessage({
+      v: 1,
+      cluster,
+      session: 's1',
+      uid,
+      firstListVersion: '1',
+      type: 'live',
+      kind: 'Pod',
+      asOf: rv,
+      entries,
+    });
     await world.queues.events.send([{ body }]);
     await pass(8);
     const record = (await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).records.at(-1);
@@ -97,7 +128,10 @@ describe('a run that wrote', () => {
     world.store.patch('Endpoints', 'default', 'svc', { subsets: null }, 'merge', { manager: 'kubectl-edit' });
     await pass(8);
     expect(await lastLines(world)).toEqual(
-      [1, 2].map((i) => `pod pod-${i - 1}: 10.1.0.${i} restored: added to Endpoints, ready: kubectl-edit had changed it`),
+      [1, 2].map(
+        (i) =>
+          `pod pod-${i - 1}: 10.1.0.${i} restored: added to Endpoints, ready: kubectl-edit had changed it`,
+      ),
     );
   });
 });
@@ -109,36 +143,56 @@ it('a run whose outputs the table refuses, because it has newer ones, reports th
     settings: { batchPeriodSeconds: 5 },
     async refuse(call) {
       if (call.startsWith('replace')) await during();
-      if (isRefused && call.startsWith('create')) throw new ClusterApiError('no such luck', { status: 422, reason: 'Invalid' });
+      if (isRefused && call.startsWith('create'))
+        throw new ClusterApiError('no such luck', { status: 422, reason: 'Invalid' });
     },
   });
   await pass(20);
   // Another worker, which had lost its lease, saves outputs during the run.
   during = async () => {
     for (const item of world.table.dump())
-      if (item.pk.includes('#OUT#')) await world.table.update({ pk: item.pk, sk: item.sk }, { set: { v: versionOf(1, '999999') } });
+      if (item.pk.includes('#OUT#'))
+        await world.table.update({ pk: item.pk, sk: item.sk }, { set: { v: versionOf(1, '999999') } });
   };
   world.store.apply(aPod(2));
   await pass(6);
-  const unsaved = 'the table had newer versions of the outputs and refused these: later records may lack the changes of this run';
-  expect(await lastLines(world)).toEqual([expect.stringContaining('10.1.0.3 added to Endpoints and IPv4 slices'), unsaved]);
+  const unsaved =
+    'the table had newer versions of the outputs and refused these: later records may lack the changes of this run';
+  expect(await lastLines(world)).toEqual([
+    expect.stringContaining('10.1.0.3 added to Endpoints and IPv4 slices'),
+    unsaved,
+  ]);
   const wroteAt = world.now - 1;
   for (const kind of ['Endpoints', 'EndpointSlice'] as const) {
     for (const { metadata } of world.store.list(kind)) world.store.remove(kind, 'default', metadata.name);
   }
   isRefused = true;
-  const wakeUp = { namespace: 'default', kind: 'service', name: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined } as const;
+  const wakeUp = {
+    namespace: 'default',
+    kind: 'service',
+    name: 'svc',
+    delaySeconds: 0,
+    readFromApiServer: false,
+    observedAtMs: undefined,
+  } as const;
   await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [wakeUp]);
   await pass(1);
-  expect((await lastLines(world)).map((line) => line.slice(0, 28))).toEqual(['pod pod-0: 10.1.0.1 removed ', 'pod pod-1: 10.1.0.2 removed ']);
+  expect((await lastLines(world)).map((line) => line.slice(0, 28))).toEqual([
+    'pod pod-0: 10.1.0.1 removed ',
+    'pod pod-1: 10.1.0.2 removed ',
+  ]);
   expect(await historyErrors(world.table, world.table.dump(), false)).toEqual([]);
   const then = await explainThen(world.table, key, wroteAt, world.now);
   expect(then.caveats).toEqual([
     expect.stringMatching(`Z: ${unsaved}$`),
-    expect.stringMatching(/Z found 2 addresses of Endpoints and 2 addresses of slices that another client had changed at an unknown time$/),
+    expect.stringMatching(
+      /Z found 2 addresses of Endpoints and 2 addresses of slices that another client had changed at an unknown time$/,
+    ),
   ]);
   expect((await explainThen(world.table, key, world.now, world.now)).caveats).toEqual([
-    expect.stringMatching(/Z: the last run before that did not complete, and a write without an answer may have taken effect$/),
+    expect.stringMatching(
+      /Z: the last run before that did not complete, and a write without an answer may have taken effect$/,
+    ),
   ]);
 });
 
@@ -155,7 +209,8 @@ it('runs that fail alike are one record, and the success after them is another',
   let refused = true;
   const { world, pass } = await smallCluster([aService(), ...pods(1)], {
     async refuse(call) {
-      if (refused && call.endsWith('Endpoints')) throw new ClusterApiError('no such luck', { status: 422, reason: 'Invalid' });
+      if (refused && call.endsWith('Endpoints'))
+        throw new ClusterApiError('no such luck', { status: 422, reason: 'Invalid' });
     },
   });
   await pass(20);
@@ -165,7 +220,9 @@ it('runs that fail alike are one record, and the success after them is another',
   expect(all.map((t) => t.kind)).toEqual(['failed', 'failed', 'wrote']);
   expect(all[0]?.headline).toMatch(/wrote 1 slice; Endpoints failed: .*no such luck/);
   expect(all[1]?.headline).toMatch(/Endpoints failed: .*no such luck, \d+ times until /);
-  expect(all[2]?.lines).toEqual(['pod pod-0: 10.1.0.1 added to Endpoints, ready: its Ready condition is True since 2026-01-01T00:00:00Z']);
+  expect(all[2]?.lines).toEqual([
+    'pod pod-0: 10.1.0.1 added to Endpoints, ready: its Ready condition is True since 2026-01-01T00:00:00Z',
+  ]);
 });
 
 it('a run in a paused cluster reports that the pause held it back', async () => {
@@ -189,7 +246,9 @@ it('a service with addresses that the hub has not written reports that the state
   const { world, pass } = await smallCluster([aService(), ...pods(2), ...there]);
   await pass(8);
   expect(await lastLines(world)).toContain('2 addresses were there already when the hub first looked');
-  expect((await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).records[0]?.changes).toEqual([]);
+  expect((await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).records[0]?.changes).toEqual(
+    [],
+  );
 });
 
 describe('the records of a service', () => {
@@ -222,17 +281,23 @@ describe('the records of a service', () => {
     const { world, pass } = await smallCluster([aService(), ...pods(3)]);
     await pass(8);
     await flap(world, pass, 4);
-    const of = async (atMost: number) => toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now, atMost });
+    const of = async (atMost: number) =>
+      toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now, atMost });
     const all = await of(5);
     expect([all.told.length, all.remarks]).toEqual([5, []]);
-    expect(await of(2)).toMatchObject({ told: all.told.slice(-2), remarks: ['runs before these: fleet-endpoints history'] });
+    expect(await of(2)).toMatchObject({
+      told: all.told.slice(-2),
+      remarks: ['runs before these: fleet-endpoints history'],
+    });
   });
 
   it('two runs that end in the same millisecond, or by clocks that differ, have records in the order of the runs', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(3)]);
     await pass(8);
     const ahead = world.now + 60_000;
-    await world.table.update(workKey({ cluster, namespace: 'default', kind: 'service', name: 'svc' }), { set: { h: ahead } });
+    await world.table.update(workKey({ cluster, namespace: 'default', kind: 'service', name: 'svc' }), {
+      set: { h: ahead },
+    });
     await flap(world, pass, 2);
     const { records } = await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
     expect(records.slice(-2).map(({ id, previous }) => [id, previous])).toEqual([
@@ -247,7 +312,9 @@ describe('the records of a service', () => {
     await flap(world, pass, 20);
     world.store.remove('Pod', 'default', 'pod-2');
     await pass(5);
-    expect((await readHistory(world.table, key, { sinceMs: world.now - 12_000, nowMs: world.now })).records).toHaveLength(3 - 1);
+    expect(
+      (await readHistory(world.table, key, { sinceMs: world.now - 12_000, nowMs: world.now })).records,
+    ).toHaveLength(3 - 1);
     expect((await told(world, { pod: 'pod-2' })).map((t) => t.lines.length)).toEqual([1, 1]);
     expect((await told(world, { address: 'fd00::3' })).map((t) => t.lines[0])).toEqual([
       'pod pod-2: fd00::3 added to IPv6 slices, ready: its Ready condition is True since 2026-01-01T00:00:00Z',
@@ -268,9 +335,12 @@ describe('the records of a service', () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)]);
     await pass(8);
     const before = (await readCluster(world.table, cluster))?.modeSwitch;
-    const keepDays = (historyDays: number) => registerCluster(world.table, { id: cluster, mode: 'active', settings: { historyDays } }, world.now);
+    const keepDays = (historyDays: number) =>
+      registerCluster(world.table, { id: cluster, mode: 'active', settings: { historyDays } }, world.now);
     await keepDays(0);
-    expect((await readCluster(world.table, cluster))?.modeSwitch, 'no service is woken for it').toEqual(before);
+    expect((await readCluster(world.table, cluster))?.modeSwitch, 'no service is woken for it').toEqual(
+      before,
+    );
     await flap(world, pass, 3);
     expect(await world.table.query(kept)).toHaveLength(1);
     const whileOff = world.now;
@@ -280,7 +350,9 @@ describe('the records of a service', () => {
     await pass(5);
     const { records, missing } = await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
     expect([records.length, missing]).toEqual([2, []]);
-    expect((await explainThen(world.table, key, whileOff, world.now)).summary).toMatch(/^Not known: the record begins at /);
+    expect((await explainThen(world.table, key, whileOff, world.now)).summary).toMatch(
+      /^Not known: the record begins at /,
+    );
     expect(differences(world.store, 100)).toEqual([]);
   });
 });
@@ -306,11 +378,16 @@ describe('a record that is missing', () => {
     expect(world.metrics.get('SyncsFailed') ?? 0).toBe(0);
     expect(differences(world.store, 100)).toEqual([]);
     const { remarks } = await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
-    expect(remarks, 'while it is the newest').toEqual([`the record of the run that ended at ${exactTime(lostAt)} is missing`]);
+    expect(remarks, 'while it is the newest').toEqual([
+      `the record of the run that ended at ${exactTime(lostAt)} is missing`,
+    ]);
     accept();
     world.store.apply(aPod(0));
     await pass(5);
-    expect((await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).remarks, 'when others follow').toEqual(remarks);
+    expect(
+      (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).remarks,
+      'when others follow',
+    ).toEqual(remarks);
   });
 
   it('the addresses before a missing record are unknown, and known from its run on', async () => {
@@ -350,7 +427,9 @@ describe('a record that is missing', () => {
     await pass(5);
     const [newest, first] = (await world.table.query(kept)) as readonly [Item, Item];
     await world.table.put({ ...newest, r: Uint8Array.of(9, 1, 2, 3) });
-    expect((await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).missing).toEqual([newest['id']]);
+    expect((await readHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).missing).toEqual([
+      newest['id'],
+    ]);
     await world.table.put(newest);
     await world.table.delete(first);
     const later = (first['id'] as number) + 7 * 86_400_000 + 1;
@@ -370,7 +449,9 @@ describe('a record that is missing', () => {
     isDead = true;
     world.store.apply(aPod(0, { ready: false }));
     await pass(1);
-    expect((await explainThen(world.table, key, before, world.now)).caveats).toEqual(['a run has not ended yet: its changes may be missing']);
+    expect((await explainThen(world.table, key, before, world.now)).caveats).toEqual([
+      'a run has not ended yet: its changes may be missing',
+    ]);
   });
 });
 
@@ -380,7 +461,8 @@ it('a run that was cut short is a gap on record, also where the cluster is in sh
   const { update } = world.table;
   let dies = true;
   world.table.update = async (at, change, condition) => {
-    if (dies && at.pk.includes('#WORK#') && change.remove?.includes('lease')) throw new Error('the worker has died');
+    if (dies && at.pk.includes('#WORK#') && change.remove?.includes('lease'))
+      throw new Error('the worker has died');
     return update(at, change, condition);
   };
   world.store.apply(aPod(0, { ready: false }));
@@ -406,16 +488,30 @@ describe('explain at a time', () => {
     world.store.apply(aPod(5));
     await pass(5);
     const then = await explainThen(world.table, key, atMs, world.now);
-    expect(then.summary).toBe('0 of 1 listed pods were ready to be reached; the last run on record before that wrote 5000 ms earlier.');
-    expect(then.addresses.map(({ places, address, state, why }) => [...places, address, state, why])).toEqual([
-      ['Endpoints', 'IPv4 slices', '10.1.0.1', 'not ready', 'its Ready condition is False since 2026-01-01T00:00:00Z'],
+    expect(then.summary).toBe(
+      '0 of 1 listed pods were ready to be reached; the last run on record before that wrote 5000 ms earlier.',
+    );
+    expect(then.addresses.map(({ places, address, state, why }) => [...places, address, state, why])).toEqual(
+      [
+        [
+          'Endpoints',
+          'IPv4 slices',
+          '10.1.0.1',
+          'not ready',
+          'its Ready condition is False since 2026-01-01T00:00:00Z',
+        ],
+      ],
+    );
+    expect(then.gone.map(({ address, why, sinceMs }) => [address, why, sinceMs])).toEqual([
+      ['10.1.0.2', 'the pod is gone', atMs - 5000],
     ]);
-    expect(then.gone.map(({ address, why, sinceMs }) => [address, why, sinceMs])).toEqual([['10.1.0.2', 'the pod is gone', atMs - 5000]]);
     expect(then.caveats).toEqual([]);
   });
 
   it('the answer has the reasons for uncertainty: pods that a record does not name', async () => {
-    const { world, pass } = await smallCluster([aService(), ...pods(120)], { settings: { batchPeriodSeconds: 2 } });
+    const { world, pass } = await smallCluster([aService(), ...pods(120)], {
+      settings: { batchPeriodSeconds: 2 },
+    });
     await pass(8);
     const atMs = world.now - 1;
     for (const i of pods(120).keys()) world.store.apply(aPod(i, { ready: false }));

@@ -1,4 +1,7 @@
-/** Services whose outputs are larger than what is saved of an output: they are written and done with as any other. */
+/**
+ * Services whose outputs are larger than what is saved of an output: they are written and done with as any
+ * other.
+ */
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { explainThen } from '#infra/cli/ask/history-service.ts';
@@ -35,7 +38,8 @@ function errorLog(): { readonly errors: string[]; readonly log: Log } {
 }
 
 const isDone = async ({ world }: SmallCluster): Promise<boolean> => isClean(await readWork(world.table, key));
-const slicesOf = ({ world }: SmallCluster): readonly EndpointSlice[] => world.store.list('EndpointSlice', 'default');
+const slicesOf = ({ world }: SmallCluster): readonly EndpointSlice[] =>
+  world.store.list('EndpointSlice', 'default');
 const endpointsOf = ({ world }: SmallCluster): Endpoints => world.store.get('Endpoints', 'default', 'svc');
 const addressesOf = (small: SmallCluster): number =>
   (endpointsOf(small).subsets ?? []).reduce((sum, { addresses }) => sum + (addresses?.length ?? 0), 0);
@@ -75,11 +79,16 @@ describe('a Service of 2,050 ports whose 6 pods have other target ports each', (
   }));
   const withPort = (i: number): RawObject => {
     const pod = aPod(i) as unknown as { readonly spec: object };
-    const containers = [{ name: 'c', image: 'i', ports: [{ name: 'p', containerPort: 8000 + i, protocol: 'TCP' }] }];
+    const containers = [
+      { name: 'c', image: 'i', ports: [{ name: 'p', containerPort: 8000 + i, protocol: 'TCP' }] },
+    ];
     return { ...pod, spec: { ...pod.spec, containers } } as unknown as RawObject;
   };
   const start = async (log: Log): Promise<SmallCluster> => {
-    const small = await smallCluster([aService({ ports }), ...Array.from({ length: 6 }, (_, i) => withPort(i))], { log });
+    const small = await smallCluster(
+      [aService({ ports }), ...Array.from({ length: 6 }, (_, i) => withPort(i))],
+      { log },
+    );
     await small.pass(60);
     return small;
   };
@@ -106,8 +115,12 @@ describe('a Service of 2,050 ports whose 6 pods have other target ports each', (
     const small = await start(errorLog().log);
     const explanation = await explain(small.world.table, key, small.world.now);
     const saved = explanation.groups.find((g) => g.title === 'Saved')?.facts ?? [];
-    expect(saved.find((f) => f.label === 'Endpoints')?.text).toBe('too large to be saved: each run reads them from the API server');
-    expect(explanation.pods.map((p) => p.endpoints.pending)).toEqual(Array.from({ length: 6 }, () => undefined));
+    expect(saved.find((f) => f.label === 'Endpoints')?.text).toBe(
+      'too large to be saved: each run reads them from the API server',
+    );
+    expect(explanation.pods.map((p) => p.endpoints.pending)).toEqual(
+      Array.from({ length: 6 }, () => undefined),
+    );
     expect((await explainThen(small.world.table, key, small.world.now, small.world.now)).summary).toBe(
       'Not known: an output of the Service is too large to be saved with its addresses.',
     );

@@ -4,16 +4,22 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { HubWorldOptions } from '#test/support/hub-world.ts';
 import { aService, type Call, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-async function observed(options: Partial<HubWorldOptions> & { readonly refuse?: (call: Call) => Promise<void> } = {}) {
+async function observed(
+  options: Partial<HubWorldOptions> & { readonly refuse?: (call: Call) => Promise<void> } = {},
+) {
   const values = new Map<string, number[]>();
-  const metrics = { put: (name: string, value: number) => void values.set(name, [...(values.get(name) ?? []), value]) };
+  const metrics = {
+    put: (name: string, value: number) => void values.set(name, [...(values.get(name) ?? []), value]),
+  };
   const { world, pass } = await smallCluster([aService(), ...pods(2)], { metrics, ...options });
   await pass(40);
   values.clear();
   return { world, pass, of: (name: string): readonly number[] => values.get(name) ?? [] };
 }
 
-/** Sends a message of a relay whose clock is behind by this much, about a pod that becomes ready or not ready. */
+/**
+ * Sends a message of a relay whose clock is behind by this much, about a pod that becomes ready or not ready.
+ */
 it('a batch period is no latency: the sync is due when it is over', async () => {
   const { world, pass, of } = await observed({ settings: { batchPeriodSeconds: 15 } });
   world.store.remove('Pod', 'default', 'pod-0');

@@ -1,4 +1,7 @@
-/** A worker that meets a lease waits for its end once for all wake-ups. The holder of the lease runs again for changes meanwhile. */
+/**
+ * A worker that meets a lease waits for its end once for all wake-ups. The holder of the lease runs again for
+ * changes meanwhile.
+ */
 import { expect, it } from 'vitest';
 import { workKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
@@ -13,7 +16,8 @@ const leaseMs = 40_000;
 type HubWorld = Awaited<ReturnType<typeof smallCluster>>['world'];
 
 /** A worker takes the service and never releases it. */
-const hold = (world: HubWorld, lease: string) => world.table.update(workKey(service), { set: { lease, until: world.now + leaseMs } });
+const hold = (world: HubWorld, lease: string) =>
+  world.table.update(workKey(service), { set: { lease, until: world.now + leaseMs } });
 
 async function expectNothingLeft(world: HubWorld): Promise<void> {
   expect(differences(world.store, 100)).toEqual([]);
@@ -116,18 +120,21 @@ it.each([
   ['the read of the counts', 'get', /#COUNTS/],
   ['the save of an output that is written', 'put', /#OUT#/],
   ['the release of the lease', 'update', /#WORK#.*"remove":.*"lease"/],
-] as const)('a run that fails because the table refuses %s gives its lease back', async (_, operation, call) => {
-  const { world, pass } = await smallCluster([aService(), ...pods(3)]);
-  await pass(5);
-  const refused = refuseOnce(world, operation, (text) => call.test(text));
-  world.store.apply(aPod(3));
-  await pass(2);
-  expect(refused.isDone()).toBe(true);
-  expect((await readWork(world.table, service)).lease?.untilMs ?? 0).toBeLessThanOrEqual(world.now);
-  // The message comes back after five seconds, and half of them more at random.
-  await pass(8);
-  await expectNothingLeft(world);
-  world.store.apply(aPod(4));
-  await pass(2);
-  await expectNothingLeft(world);
-});
+] as const)(
+  'a run that fails because the table refuses %s gives its lease back',
+  async (_, operation, call) => {
+    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+    await pass(5);
+    const refused = refuseOnce(world, operation, (text) => call.test(text));
+    world.store.apply(aPod(3));
+    await pass(2);
+    expect(refused.isDone()).toBe(true);
+    expect((await readWork(world.table, service)).lease?.untilMs ?? 0).toBeLessThanOrEqual(world.now);
+    // The message comes back after five seconds, and half of them more at random.
+    await pass(8);
+    await expectNothingLeft(world);
+    world.store.apply(aPod(4));
+    await pass(2);
+    await expectNothingLeft(world);
+  },
+);

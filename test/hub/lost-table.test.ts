@@ -23,7 +23,11 @@ it('warm workers drop their caches of a lost table', async () => {
     await world.runUntil(world.now + 5_000);
   };
   const readyInSlices = (): boolean | undefined =>
-    (world.store.list('EndpointSlice') as unknown as { endpoints: { targetRef: { name: string }; conditions: { ready: boolean } }[] }[])
+    (
+      world.store.list('EndpointSlice') as unknown as {
+        endpoints: { targetRef: { name: string }; conditions: { ready: boolean } }[];
+      }[]
+    )
       .flatMap((slice) => slice.endpoints)
       .find((e) => e.targetRef.name === pod.metadata.name)?.conditions.ready;
   await world.runUntil(startAt + 30_000);

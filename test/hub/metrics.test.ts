@@ -1,4 +1,7 @@
-/** The metrics of upstream's EndpointSlice controller, as a cluster's changes go through the real ingest, sync and sweep. */
+/**
+ * The metrics of upstream's EndpointSlice controller, as a cluster's changes go through the real ingest, sync
+ * and sweep.
+ */
 import { describe, expect, it } from 'vitest';
 import { metricsStore } from '#infra/console/metrics-store.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
@@ -29,7 +32,9 @@ class Observed implements Metrics {
 
   /** Every value so far. */
   of(name: string, labels: Dimensions = {}): readonly number[] {
-    return this.#values.filter((v) => v.name === name && JSON.stringify(v.labels) === JSON.stringify(labels)).map((v) => v.value);
+    return this.#values
+      .filter((v) => v.name === name && JSON.stringify(v.labels) === JSON.stringify(labels))
+      .map((v) => v.value);
   }
 
   forget(): void {
@@ -39,7 +44,13 @@ class Observed implements Metrics {
 
 async function started(given: readonly RawObject[], options: Partial<HubWorldOptions> = {}) {
   const observed = new Observed();
-  const world = await HubWorld.start({ given: [node, ...given], startAt, settings: {}, metrics: observed, ...options });
+  const world = await HubWorld.start({
+    given: [node, ...given],
+    startAt,
+    settings: {},
+    metrics: observed,
+    ...options,
+  });
   const pass = (seconds: number) => world.runUntil(world.now + seconds * 1000);
   await pass(8);
   return { world, observed, pass };
@@ -70,7 +81,10 @@ describe('the metrics of a sync [UT-89 TestReconcileEndpointSlicesMetrics]', () 
   it('the metrics of a sync are observed with 0 where nothing is to be written', async () => {
     const { world, observed, pass } = await started([aService(), ...pods(2)]);
     observed.forget();
-    world.store.apply({ ...aService(), status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } } } as RawObject);
+    world.store.apply({
+      ...aService(),
+      status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } },
+    } as RawObject);
     await pass(8);
     expect(observed.of('endpoints_added_per_sync')).toEqual([0]);
     expect(observed.of('endpointslices_changed_per_sync', { topology: 'Disabled' })).toEqual([0]);
@@ -79,21 +93,34 @@ describe('the metrics of a sync [UT-89 TestReconcileEndpointSlicesMetrics]', () 
 
   it('the gauges have the traffic distribution or topology mode that applies', async () => {
     const auto = aService({}, 'auto');
-    const annotated = { ...auto, metadata: { ...auto.metadata, annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } } } as RawObject;
+    const annotated = {
+      ...auto,
+      metadata: { ...auto.metadata, annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } },
+    } as RawObject;
     const near = ['PreferSameZone', 'PreferSameNode'].map((trafficDistribution) =>
       aService({ trafficDistribution }, trafficDistribution.toLowerCase()),
     );
-    const { world, observed, pass } = await started([aService({ trafficDistribution: 'PreferClose' }), annotated, ...near, ...pods(2)]);
+    const { world, observed, pass } = await started([
+      aService({ trafficDistribution: 'PreferClose' }),
+      annotated,
+      ...near,
+      ...pods(2),
+    ]);
     const name = 'endpointslices_changed_per_sync';
     expect(observed.of(name, { topology: 'Disabled', traffic_distribution: 'PreferClose' })).toEqual([1]);
     expect(observed.of(name, { topology: 'Auto' })).toEqual([1]);
-    world.store.apply(aService({ trafficDistribution: 'PreferClose', ipFamilies: ['IPv6'], clusterIP: 'fd00::1' }));
+    world.store.apply(
+      aService({ trafficDistribution: 'PreferClose', ipFamilies: ['IPv6'], clusterIP: 'fd00::1' }),
+    );
     await pass(8);
     expect(observed.of('changes', { operation: 'delete' })).toEqual([1]);
   });
 
   it('the metrics distinguish failed, repeated and successful syncs', async () => {
-    let refuse: ClusterApiError | undefined = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
+    let refuse: ClusterApiError | undefined = new ClusterApiError('refused', {
+      status: 422,
+      reason: 'Invalid',
+    });
     const { world, observed, pass } = await started([aService(), ...pods(2)], {
       api: (inner) => ({
         ...inner,
@@ -123,7 +150,9 @@ describe('the metrics of a sync [UT-89 TestReconcileEndpointSlicesMetrics]', () 
 
 describe('the gauges', () => {
   it('count both address types of a dual-stack service (unlike ME-10)', async () => {
-    const { observed, pass } = await started([aService({ ipFamilies: ['IPv4', 'IPv6'] }), ...pods(3)], { settings: { maxEndpointsPerSlice: 2 } });
+    const { observed, pass } = await started([aService({ ipFamilies: ['IPv4', 'IPv6'] }), ...pods(3)], {
+      settings: { maxEndpointsPerSlice: 2 },
+    });
     await pass(60);
     expect(observed.of('endpoints_desired').at(-1)).toBe(6);
     expect(observed.of('num_endpoint_slices').at(-1)).toBe(4);
@@ -131,7 +160,11 @@ describe('the gauges', () => {
   });
 
   it('count services by traffic distribution, through changes and deletion [UT-107]', async () => {
-    const { world, observed, pass } = await started([aService({ trafficDistribution: 'PreferClose' }), aService({}, 'other'), ...pods(1)]);
+    const { world, observed, pass } = await started([
+      aService({ trafficDistribution: 'PreferClose' }),
+      aService({}, 'other'),
+      ...pods(1),
+    ]);
     const now = async () => {
       await pass(60);
       return ['PreferClose', 'PreferSameZone', 'PreferSameNode'].map((v) =>
@@ -164,9 +197,19 @@ describe('the gauges', () => {
 
 describe('the counts of services', () => {
   const key = (name: string) => ({ cluster: 'c', namespace: 'ns', name });
-  const many: GaugeRecord = { endpointsDesired: 30, slicesActual: 13, slicesDesired: 2, trafficDistribution: '' };
+  const many: GaugeRecord = {
+    endpointsDesired: 30,
+    slicesActual: 13,
+    slicesDesired: 2,
+    trafficDistribution: '',
+  };
   const only = (gauges: GaugeRecord) => ({ ...noCounts, gauges });
-  const few: GaugeRecord = { endpointsDesired: 80, slicesActual: 2, slicesDesired: 2, trafficDistribution: 'PreferClose' };
+  const few: GaugeRecord = {
+    endpointsDesired: 80,
+    slicesActual: 2,
+    slicesDesired: 2,
+    trafficDistribution: 'PreferClose',
+  };
 
   it('add up through updates and a deletion [UT-107 TestNumEndpointsAndSlices]', async () => {
     const table = memoryTable();
@@ -193,7 +236,11 @@ describe('the counts of services', () => {
   it('the counts of services are written only when they change', async () => {
     const table = memoryTable();
     await saveCounts(table, key('a'), only(many), noCounts);
-    const sealed = { ...table, put: () => Promise.reject(new Error('written')), delete: () => Promise.reject(new Error('deleted')) };
+    const sealed = {
+      ...table,
+      put: () => Promise.reject(new Error('written')),
+      delete: () => Promise.reject(new Error('deleted')),
+    };
     await saveCounts(sealed, key('a'), only({ ...many }), await readCounts(table, key('a')));
     await saveCounts(sealed, key('gone'), noCounts, noCounts);
     await expect(saveCounts(sealed, key('a'), only(few), only(many))).rejects.toThrow('written');
@@ -216,9 +263,16 @@ describe('upstream names', () => {
     metrics.flush();
     const [line = {}, ...more] = lines;
     expect(more).toEqual([]);
-    expect(line).toMatchObject({ operation: 'create', endpoint_slice_controller_changes: 1, endpoint_slice_controller_endpoints_desired: 4 });
-    const { CloudWatchMetrics } = line['_aws'] as { CloudWatchMetrics: { Dimensions: string[][]; Metrics: { Name: string }[] }[] };
-    const sets = (metric: string) => CloudWatchMetrics.find((d) => d.Metrics.some((m) => m.Name === metric))?.Dimensions;
+    expect(line).toMatchObject({
+      operation: 'create',
+      endpoint_slice_controller_changes: 1,
+      endpoint_slice_controller_endpoints_desired: 4,
+    });
+    const { CloudWatchMetrics } = line['_aws'] as {
+      CloudWatchMetrics: { Dimensions: string[][]; Metrics: { Name: string }[] }[];
+    };
+    const sets = (metric: string) =>
+      CloudWatchMetrics.find((d) => d.Metrics.some((m) => m.Name === metric))?.Dimensions;
     expect(sets('endpoint_slice_controller_changes')).toContainEqual(['operation']);
     expect(sets('endpoint_slice_controller_endpoints_desired')).toContainEqual([]);
   });
@@ -230,10 +284,12 @@ describe('upstream names', () => {
       () => 0,
       metricsNamespace,
     );
-    for (const value of [0, 2, 3, 40_000]) metrics.put('endpoint_slice_controller_endpoints_added_per_sync', value, { cluster: 'a' });
+    for (const value of [0, 2, 3, 40_000])
+      metrics.put('endpoint_slice_controller_endpoints_added_per_sync', value, { cluster: 'a' });
     metrics.put('endpoint_slice_controller_changes', 1, { cluster: 'a', operation: 'create' });
     metrics.put('endpoint_slice_controller_changes', 1, { cluster: 'a', operation: 'create' });
-    for (const value of [7, 4]) metrics.put('endpoint_slice_controller_endpoints_desired', value, { cluster: 'a' });
+    for (const value of [7, 4])
+      metrics.put('endpoint_slice_controller_endpoints_desired', value, { cluster: 'a' });
     metrics.flush();
     expect(store.prometheus().split('\n')).toEqual(
       expect.arrayContaining([
@@ -263,6 +319,8 @@ describe('upstream names', () => {
 });
 
 it('upstream’s metrics have the labels that are declared, all of them and no others', () => {
-  const declared = Object.entries(upstreamLabels).flatMap(([name, series]) => series.map((labels) => `${name} ${JSON.stringify(labels)}`));
+  const declared = Object.entries(upstreamLabels).flatMap(([name, series]) =>
+    series.map((labels) => `${name} ${JSON.stringify(labels)}`),
+  );
   expect([...seen].sort()).toEqual([...declared].sort());
 });

@@ -1,4 +1,6 @@
-/** However the mode is switched while a cluster lives on, in the end it is what both controllers make of it. */
+/**
+ * However the mode is switched while a cluster lives on, in the end it is what both controllers make of it.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
@@ -18,7 +20,8 @@ const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 async function switchTo(world: HubWorld, mode: ChosenMode, dies: boolean): Promise<void> {
   await switchMode(world.table, cluster, mode, world.now);
   const meta = await readCluster(world.table, cluster);
-  if (meta && !dies) await addAll({ table: world.table, queues: () => world.queues, now: () => world.now, log: silent }, meta);
+  if (meta && !dies)
+    await addAll({ table: world.table, queues: () => world.queues, now: () => world.now, log: silent }, meta);
 }
 
 const appOf = (i: number): string => (i % 2 === 0 ? 'a' : 'b');
@@ -27,9 +30,11 @@ const change = {
   readiness: ({ store }: HubWorld, i: number) => store.apply(aPod(i, { app: appOf(i), ready: false })),
   relabel: ({ store }: HubWorld, i: number) => store.apply(aPod(i, { app: appOf(i + 1) })),
   removePod: ({ store }: HubWorld, i: number) => store.remove('Pod', 'default', `pod-${i}`),
-  select: ({ store }: HubWorld, i: number) => store.apply(aService({ selector: { app: appOf(i + 1) } }, `svc-${i % 3}`)),
+  select: ({ store }: HubWorld, i: number) =>
+    store.apply(aService({ selector: { app: appOf(i + 1) } }, `svc-${i % 3}`)),
   removeService: ({ store }: HubWorld, i: number) => store.remove('Service', 'default', `svc-${i % 3}`),
-  addService: ({ store }: HubWorld, i: number) => store.apply(aService({ selector: { app: appOf(i) } }, `svc-${i % 3}`) as RawObject),
+  addService: ({ store }: HubWorld, i: number) =>
+    store.apply(aService({ selector: { app: appOf(i) } }, `svc-${i % 3}`) as RawObject),
 } as const;
 
 const change$ = fc.record({
@@ -37,13 +42,22 @@ const change$ = fc.record({
   to: fc.nat(7),
   wait: fc.constantFrom(0, 0, 1, 3),
 });
-const switch$ = fc.record({ mode: fc.constantFrom<ChosenMode>('active', 'shadow', 'paused'), dies: fc.boolean(), wait: fc.constantFrom(0, 1, 5) });
+const switch$ = fc.record({
+  mode: fc.constantFrom<ChosenMode>('active', 'shadow', 'paused'),
+  dies: fc.boolean(),
+  wait: fc.constantFrom(0, 1, 5),
+});
 
 it('switches of mode lose no change', async () => {
-  const steps = fc.array(fc.tuple(switch$, fc.array(change$, { maxLength: 6 })), { minLength: 1, maxLength: 6 });
+  const steps = fc.array(fc.tuple(switch$, fc.array(change$, { maxLength: 6 })), {
+    minLength: 1,
+    maxLength: 6,
+  });
   await fc.assert(
     fc.asyncProperty(steps, async (rounds) => {
-      const { world, pass } = await smallCluster([0, 1, 2].map((i) => aService({ selector: { app: appOf(i) } }, `svc-${i}`)).concat(pods(4)));
+      const { world, pass } = await smallCluster(
+        [0, 1, 2].map((i) => aService({ selector: { app: appOf(i) } }, `svc-${i}`)).concat(pods(4)),
+      );
       await pass(8);
       for (const [{ mode, dies, wait }, changes] of rounds) {
         await switchTo(world, mode, dies);
@@ -102,7 +116,14 @@ it('Endpoints of a Service whose tombstone is purged in shadow mode while a run 
   await pass(8);
   await world.table.delete(objectKey(cluster, 'Service', 'default', 'svc'));
   const deps = { table: world.table, now: () => world.now, log: silent };
-  const wakeUp = { namespace: 'default', kind: 'service', name: 'svc', delaySeconds: 0, readFromApiServer: false, observedAtMs: undefined } as const;
+  const wakeUp = {
+    namespace: 'default',
+    kind: 'service',
+    name: 'svc',
+    delaySeconds: 0,
+    readFromApiServer: false,
+    observedAtMs: undefined,
+  } as const;
   await addWork(deps, world.queues.syncs, cluster, [wakeUp]);
   await pass(8);
   await switchTo(world, 'active', false);

@@ -1,4 +1,7 @@
-/** `fleet-endpoints opt-in check`: the hub's table and the cluster's API over HTTP, through a local run's connection and through a stand-in for kubectl. */
+/**
+ * `fleet-endpoints opt-in check`: the hub's table and the cluster's API over HTTP, through a local run's
+ * connection and through a stand-in for kubectl.
+ */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function checked(given: readonly RawObject[], { kubectl = false, ...options }: Partial<HubWorldOptions> & { kubectl?: boolean } = {}) {
+async function checked(
+  given: readonly RawObject[],
+  { kubectl = false, ...options }: Partial<HubWorldOptions> & { kubectl?: boolean } = {},
+) {
   const small = await smallCluster(given, { mode: 'shadow', optIn: 'active', ...options });
   await small.pass(8);
   await heard(small);
@@ -33,7 +39,12 @@ async function checked(given: readonly RawObject[], { kubectl = false, ...option
 
 async function heard({ world }: SmallCluster): Promise<void> {
   const meta = (await readCluster(world.table, cluster)) as ClusterRecord;
-  await recordHeartbeat(world.table, meta, { heartbeatAtMs: world.now, queueLagSeconds: 0, clockAheadSeconds: 0, readUpTo: {} });
+  await recordHeartbeat(world.table, meta, {
+    heartbeatAtMs: world.now,
+    queueLagSeconds: 0,
+    clockAheadSeconds: 0,
+    readUpTo: {},
+  });
 }
 
 async function checkOf({ world }: SmallCluster, kubectl = false, context?: string): Promise<OptInCheck> {
@@ -43,7 +54,11 @@ async function checkOf({ world }: SmallCluster, kubectl = false, context?: strin
   const connectionsFile = join(folder, 'connections.json');
   writeFileSync(connectionsFile, JSON.stringify({ [cluster]: { server: server.url } }));
   if (kubectl) standIn(server.url);
-  return checkOptIn({ table: world.table, now: () => world.now, connectionsFile: kubectl ? undefined : connectionsFile }, key, context);
+  return checkOptIn(
+    { table: world.table, now: () => world.now, connectionsFile: kubectl ? undefined : connectionsFile },
+    key,
+    context,
+  );
 }
 
 /** A kubectl that notes its arguments, and answers `get --raw` as kubectl does. */
@@ -81,7 +96,9 @@ async function withBuiltInControllers({ world }: SmallCluster): Promise<void> {
   for (const kind of ['Endpoints', 'EndpointSlice'] as const)
     for (const object of twin.world.store.list(kind)) {
       const { resourceVersion: _, uid: __, managedFields: ___, ...metadata } = object.metadata;
-      world.store.create(kind, 'default', { ...object, metadata } as RawObject, { manager: 'kube-controller-manager' });
+      world.store.create(kind, 'default', { ...object, metadata } as RawObject, {
+        manager: 'kube-controller-manager',
+      });
     }
 }
 
@@ -103,7 +120,10 @@ describe('a Service with a selector', () => {
     await heard(small);
     const check = await checkOf(small);
     expect(check.findings.filter((f) => f.verdict === 'blocks' || f.verdict === 'unknown')).toEqual([]);
-    expect(check).toMatchObject({ allowed: true, next: expect.stringContaining('kubectl -n default patch service svc --type=json') });
+    expect(check).toMatchObject({
+      allowed: true,
+      next: expect.stringContaining('kubectl -n default patch service svc --type=json'),
+    });
     expect(of(check, 'OtherWriters')?.message).toMatch(/deletes \d objects of the built-in controllers$/);
   });
 
@@ -117,9 +137,18 @@ describe('a Service with a selector', () => {
   });
 
   it('an annotation that selects other pods applies, and an invalid one blocks', async () => {
-    const [other, invalid] = [await checked([annotated('app=b'), ...pods(1)]), await checked([annotated('app in (a)'), ...pods(1)])];
-    expect(of(other.check, 'Annotation')).toMatchObject({ verdict: 'applies', message: expect.stringContaining('app=b differs') });
-    expect(of(invalid.check, 'Annotation')).toMatchObject({ verdict: 'blocks', message: expect.stringMatching(/^invalid: .*not a pair/) });
+    const [other, invalid] = [
+      await checked([annotated('app=b'), ...pods(1)]),
+      await checked([annotated('app in (a)'), ...pods(1)]),
+    ];
+    expect(of(other.check, 'Annotation')).toMatchObject({
+      verdict: 'applies',
+      message: expect.stringContaining('app=b differs'),
+    });
+    expect(of(invalid.check, 'Annotation')).toMatchObject({
+      verdict: 'blocks',
+      message: expect.stringMatching(/^invalid: .*not a pair/),
+    });
   });
 
   it('a difference from the built-in controllers blocks', async () => {
@@ -131,7 +160,12 @@ describe('a Service with a selector', () => {
 
 it('a Service that has opted in is checked too', async () => {
   const { check } = await checked([annotated('app=a', { selector: undefined }), ...pods(2)]);
-  expect(check).toMatchObject({ allowed: true, hasSelector: false, next: null, message: 'it opts in (2 apply)' });
+  expect(check).toMatchObject({
+    allowed: true,
+    hasSelector: false,
+    next: null,
+    message: 'it opts in (2 apply)',
+  });
 });
 
 it.each([
@@ -139,20 +173,27 @@ it.each([
   [aService({ selector: undefined }), /neither a selector nor the annotation/],
 ])('a Service that cannot opt in has one finding with the reason', async (service, reason) => {
   const { check } = await checked([service, aPod(0)]);
-  expect(check.findings).toMatchObject([{ code: 'Type', verdict: 'blocks', message: expect.stringMatching(reason) }]);
+  expect(check.findings).toMatchObject([
+    { code: 'Type', verdict: 'blocks', message: expect.stringMatching(reason) },
+  ]);
 });
 
 it('an unknown Service is an error with the known names', async () => {
   const small = await smallCluster([aService()]);
   await small.pass(8);
   const hub = { table: small.world.table, now: () => small.world.now, connectionsFile: undefined };
-  await expect(checkOptIn(hub, { ...key, name: 'scv' })).rejects.toThrow('no service scv in namespace default of c: there is svc');
+  await expect(checkOptIn(hub, { ...key, name: 'scv' })).rejects.toThrow(
+    'no service scv in namespace default of c: there is svc',
+  );
 });
 
 describe('through kubectl', () => {
   it('the context is kubectl’s current one, or the chosen one', async () => {
     const { small, check } = await checked([annotated('app=a'), ...pods(2)], { kubectl: true });
-    expect(of(check, 'Cluster')).toMatchObject({ verdict: 'fine', message: "read by kubectl's current context" });
+    expect(of(check, 'Cluster')).toMatchObject({
+      verdict: 'fine',
+      message: "read by kubectl's current context",
+    });
     await checkOf(small, true, 'prod');
     const calls = readFileSync(join(folder, 'arguments'), 'utf8').trim().split('\n');
     expect(calls[0]).toBe('--request-timeout=10s get --raw /api/v1/namespaces/kube-system');
@@ -166,7 +207,10 @@ describe('through kubectl', () => {
     const hub = { table: small.world.table, now: () => small.world.now, connectionsFile: undefined };
     const check = await checkOptIn(hub, key);
     expect(of(check, 'Cluster')).toMatchObject({ verdict: 'unknown', message: 'kubectl is not in PATH' });
-    expect(of(check, 'ReadinessGates')).toMatchObject({ verdict: 'unknown', message: 'the cluster was not read' });
+    expect(of(check, 'ReadinessGates')).toMatchObject({
+      verdict: 'unknown',
+      message: 'the cluster was not read',
+    });
   });
 
   it('a context of another cluster is refused', async () => {

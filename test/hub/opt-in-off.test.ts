@@ -1,6 +1,6 @@
 /**
- * The hub's slices in a cluster whose switch for opt-in is off, or back at shadow. They no longer follow their pods, so those of a Service that has another
- * writer are deleted, once that writer serves the Service.
+ * The hub's slices in a cluster whose switch for opt-in is off, or back at shadow. They no longer follow
+ * their pods, so those of a Service that has another writer are deleted, once that writer serves the Service.
  */
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
@@ -10,7 +10,13 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  annotationSelector,
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { metaKey, objectKey } from '#shared/store/keys.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
@@ -28,25 +34,54 @@ function annotated(annotation: string, spec: object = {}): RawObject {
 const slicesBy = ({ store }: HubWorld, manager: string) =>
   store.list('EndpointSlice').filter((s) => s.metadata.labels?.[labelSliceManagedBy] === manager);
 const served = ({ store }: HubWorld) => [...new Set(addressesServed(store.list('EndpointSlice')))].sort();
-const ports = ({ store }: HubWorld) => store.list('EndpointSlice').flatMap((s) => (s.ports ?? []).map((p) => p.port));
+const ports = ({ store }: HubWorld) =>
+  store.list('EndpointSlice').flatMap((s) => (s.ports ?? []).map((p) => p.port));
 
 /** The built-in controller's slice of these pods. */
 const builtIn = (numbers: readonly number[], port = 8080): RawObject => ({
-  ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4', ports: [{ name: 'http', port, protocol: 'TCP' }] },
+  ...{
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    addressType: 'IPv4',
+    ports: [{ name: 'http', port, protocol: 'TCP' }],
+  },
   metadata: {
-    ...{ name: 'svc-builtin', namespace: 'default', labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy } },
-    ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'uid-svc', controller: true, blockOwnerDeletion: true }],
+    ...{
+      name: 'svc-builtin',
+      namespace: 'default',
+      labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
+    },
+    ownerReferences: [
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        name: 'svc',
+        uid: 'uid-svc',
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
   },
   endpoints: numbers.map((i) => ({
-    ...{ addresses: [`10.1.0.${i + 1}`], conditions: { ready: true, serving: true, terminating: false }, nodeName: 'node-a' },
+    ...{
+      addresses: [`10.1.0.${i + 1}`],
+      conditions: { ready: true, serving: true, terminating: false },
+      nodeName: 'node-a',
+    },
     targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
   })),
 });
 
-/** Three pods that opt in, and then the switch. `refuse`: what the API server does with a call once the switch is thrown. */
+/**
+ * Three pods that opt in, and then the switch. `refuse`: what the API server does with a call once the switch
+ * is thrown.
+ */
 async function switched(to: 'off' | 'shadow', refuse: (call: Call) => void = () => {}) {
   let isOff = false;
-  const small = await smallCluster([annotated('app=a'), ...pods(3)], { ...beside, refuse: async (call) => (isOff ? refuse(call) : undefined) });
+  const small = await smallCluster([annotated('app=a'), ...pods(3)], {
+    ...beside,
+    refuse: async (call) => (isOff ? refuse(call) : undefined),
+  });
   await small.pass(20);
   await switchOptIn(small.world.table, cluster, to, small.world.now);
   isOff = true;
@@ -123,15 +158,22 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
   it('a refusal of the API server is told, opens no circuit, and ends with the rights or with the slices', async () => {
     let mayDelete = false;
     const { world, calls, pass } = await switched(to, (call) => {
-      if (call === 'delete EndpointSlice' && !mayDelete) throw new ClusterApiError('endpointslices is forbidden', { status: 403 });
+      if (call === 'delete EndpointSlice' && !mayDelete)
+        throw new ClusterApiError('endpointslices is forbidden', { status: 403 });
     });
     world.store.apply(aService());
     world.store.apply(builtIn([0, 1, 2]));
     await pass(60);
     const told = await explain(world.table, key, world.now);
-    expect([told.state, told.summary]).toEqual(['HandOver', expect.stringContaining('does not let the hub delete them')]);
+    expect([told.state, told.summary]).toEqual([
+      'HandOver',
+      expect.stringContaining('does not let the hub delete them'),
+    ]);
     expect(told.differences).toEqual([expect.stringContaining('endpointslices is forbidden')]);
-    expect([world.metrics.get('CircuitOpen') ?? 0, world.metrics.get('HandOversWaiting')]).toEqual([0, expect.any(Number)]);
+    expect([world.metrics.get('CircuitOpen') ?? 0, world.metrics.get('HandOversWaiting')]).toEqual([
+      0,
+      expect.any(Number),
+    ]);
     expect(calls.length).toBeLessThan(5);
     mayDelete = true;
     world.store.apply(builtIn([0, 1, 2]));
@@ -146,7 +188,17 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
       throw new ClusterApiError('forbidden', { status: 403 });
     };
     const api = (inner: ClusterApi): ClusterApi =>
-      isRefused ? { ...inner, identity: refused, get: refused, list: refused, create: refused, replace: refused, delete: refused } : inner;
+      isRefused
+        ? {
+            ...inner,
+            identity: refused,
+            get: refused,
+            list: refused,
+            create: refused,
+            replace: refused,
+            delete: refused,
+          }
+        : inner;
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], { ...beside, api });
     await pass(20);
     await switchOptIn(world.table, cluster, to, world.now);
@@ -156,7 +208,8 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
     await pass(60);
     expect((await explain(world.table, key, world.now)).state).toBe('HandOver');
     expect(world.metrics.get('CircuitOpen') ?? 0).toBe(0);
-    for (const { metadata } of slicesBy(world, optInManagedBy)) world.store.remove('EndpointSlice', 'default', metadata.name);
+    for (const { metadata } of slicesBy(world, optInManagedBy))
+      world.store.remove('EndpointSlice', 'default', metadata.name);
     await pass(60);
     expect(await readOutputs(world.table, key)).toEqual([]);
     expect((await explain(world.table, key, world.now)).state).not.toBe('HandOver');
@@ -176,11 +229,15 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
 });
 
 it('the list of a cluster has services with slices of ours that do not opt in, once the relay has counted some', async () => {
-  const { world, pass } = await smallCluster([annotated('app=a'), aService({ selector: undefined }, 'by-hand'), ...pods(3)], beside);
+  const { world, pass } = await smallCluster(
+    [annotated('app=a'), aService({ selector: undefined }, 'by-hand'), ...pods(3)],
+    beside,
+  );
   await pass(20);
   world.store.apply(aService({ selector: undefined }));
   await pass(20);
-  const lines = async () => optInLines(world.table, (await readCluster(world.table, cluster)) as ClusterRecord);
+  const lines = async () =>
+    optInLines(world.table, (await readCluster(world.table, cluster)) as ClusterRecord);
   expect(await lines()).toEqual([expect.stringContaining('0 Services with the annotation')]);
   await world.table.update(metaKey(cluster), { set: { annotated: '0 0 1 1' } });
   expect(await lines()).toEqual([
@@ -188,12 +245,17 @@ it('the list of a cluster has services with slices of ours that do not opt in, o
     '  default/svc  no selector',
     expect.stringContaining('neither a selector nor the annotation'),
     '      1 slice of the hub with 3 ready addresses, which follow no pods',
-    expect.stringMatching(/^ {2}1 Service that does not opt in has slices of the hub: kubectl get endpointslices -A -l .*=opt-in\.fleet-endpoints$/),
+    expect.stringMatching(
+      /^ {2}1 Service that does not opt in has slices of the hub: kubectl get endpointslices -A -l .*=opt-in\.fleet-endpoints$/,
+    ),
   ]);
 });
 
 it('if the hub is both writers, its slices of a service that has its selector again go with the switch off', async () => {
-  const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], { mode: 'active', optIn: 'active' });
+  const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], {
+    mode: 'active',
+    optIn: 'active',
+  });
   await pass(20);
   await switchOptIn(world.table, cluster, 'off', world.now);
   world.store.remove('Pod', 'default', 'pod-0');

@@ -1,4 +1,7 @@
-/** A cluster that is rebuilt keeps its services that opt in, and a comparison covers services that were handed back. */
+/**
+ * A cluster that is rebuilt keeps its services that opt in, and a comparison covers services that were handed
+ * back.
+ */
 import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -20,7 +23,10 @@ async function clusterWithOptIn() {
 
 it('a cluster that is rebuilt keeps its switch for services that opt in, and their slices follow their pods', async () => {
   const { world, pass, served } = await clusterWithOptIn();
-  await rebuild({ table: world.table, now: () => world.now, wait: (ms) => pass(ms / 1000), say: () => {}, who: 'x' }, [cluster]);
+  await rebuild(
+    { table: world.table, now: () => world.now, wait: (ms) => pass(ms / 1000), say: () => {}, who: 'x' },
+    [cluster],
+  );
   await world.restartRelay('s2');
   await pass(400);
   world.store.remove('Pod', 'default', 'pod-0');

@@ -1,11 +1,21 @@
-/** Services that opt in by annotation: a cluster whose built-in controllers stay on, played by hand, and one where the hub is both writers. */
+/**
+ * Services that opt in by annotation: a cluster whose built-in controllers stay on, played by hand, and one
+ * where the hub is both writers.
+ */
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
-import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy, slicesMirroredBy } from '#shared/kube/names.ts';
+import {
+  annotationSelector,
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+  slicesMirroredBy,
+} from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
@@ -23,13 +33,21 @@ const beside = { mode: 'shadow', optIn: 'active' } as const;
 /** `annotation` undefined: without it. */
 function annotated(annotation: string | undefined, spec: object = {}): RawObject {
   const service = aService({ selector: undefined, ...spec });
-  return { ...service, metadata: { ...service.metadata, ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }) } };
+  return {
+    ...service,
+    metadata: {
+      ...service.metadata,
+      ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }),
+    },
+  };
 }
 
 const slices = ({ store }: HubWorld) => store.list('EndpointSlice');
-const by = (world: HubWorld, manager: string) => slices(world).filter((s) => s.metadata.labels?.[labelSliceManagedBy] === manager);
+const by = (world: HubWorld, manager: string) =>
+  slices(world).filter((s) => s.metadata.labels?.[labelSliceManagedBy] === manager);
 const ours = (world: HubWorld) => by(world, optInManagedBy);
-const versions = (world: HubWorld) => slices(world).map((s) => `${s.metadata.name} ${s.metadata.resourceVersion}`);
+const versions = (world: HubWorld) =>
+  slices(world).map((s) => `${s.metadata.name} ${s.metadata.resourceVersion}`);
 const served = (list: readonly EndpointSlice[]) => [...new Set(addressesServed(list))].sort();
 const events = ({ store }: HubWorld) => store.list('Event');
 const four = ['10.1.0.1', '10.1.0.2', '10.1.0.3', '10.1.0.4'];
@@ -42,8 +60,20 @@ function aSlice(name: string, managedBy: string | undefined, addresses: readonly
     metadata: {
       name,
       namespace: 'default',
-      labels: { [labelServiceName]: 'svc', ...(managedBy !== undefined && { [labelSliceManagedBy]: managedBy }) },
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'uid-svc', controller: true, blockOwnerDeletion: true }],
+      labels: {
+        [labelServiceName]: 'svc',
+        ...(managedBy !== undefined && { [labelSliceManagedBy]: managedBy }),
+      },
+      ownerReferences: [
+        {
+          apiVersion: 'v1',
+          kind: 'Service',
+          name: 'svc',
+          uid: 'uid-svc',
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
     },
     addressType: 'IPv4',
     endpoints: addresses.map((a, i) => ({
@@ -58,12 +88,28 @@ function aSlice(name: string, managedBy: string | undefined, addresses: readonly
 const leftoverEndpoints = {
   apiVersion: 'v1',
   kind: 'Endpoints',
-  metadata: { name: 'svc', namespace: 'default', labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } },
-  subsets: [{ addresses: [{ ip: '10.1.0.1', targetRef: { kind: 'Pod', namespace: 'default', name: 'pod-0', uid: 'pod-0' } }] }],
+  metadata: {
+    name: 'svc',
+    namespace: 'default',
+    labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' },
+  },
+  subsets: [
+    {
+      addresses: [
+        { ip: '10.1.0.1', targetRef: { kind: 'Pod', namespace: 'default', name: 'pod-0', uid: 'pod-0' } },
+      ],
+    },
+  ],
 };
 
-/** Time passes in steps of 50 ms: none of the addresses is missing from all slices together at any of them. */
-async function passWithoutGap({ world, pass }: SmallCluster, seconds: number, addresses: readonly string[]): Promise<void> {
+/**
+ * Time passes in steps of 50 ms: none of the addresses is missing from all slices together at any of them.
+ */
+async function passWithoutGap(
+  { world, pass }: SmallCluster,
+  seconds: number,
+  addresses: readonly string[],
+): Promise<void> {
   for (let i = 0; i < seconds * 20; i++) {
     await pass(0.05);
     expect(served(slices(world))).toEqual(expect.arrayContaining([...addresses]));
@@ -78,14 +124,29 @@ async function forgetEvents({ queues }: HubWorld): Promise<void> {
 
 describe('a service that opts in beside the built-in controllers', () => {
   it('a service that opts in gets the slices that a twin with that selector gets, with our managed-by, and no Endpoints', async () => {
-    const twin = await smallCluster([aService(), ...pods(4), aPod(4, { ready: false }), aPod(5, { app: 'b' })]);
-    const opted = await smallCluster([annotated('app=a'), ...pods(4), aPod(4, { ready: false }), aPod(5, { app: 'b' })], beside);
+    const twin = await smallCluster([
+      aService(),
+      ...pods(4),
+      aPod(4, { ready: false }),
+      aPod(5, { app: 'b' }),
+    ]);
+    const opted = await smallCluster(
+      [annotated('app=a'), ...pods(4), aPod(4, { ready: false }), aPod(5, { app: 'b' })],
+      beside,
+    );
     await twin.pass(8);
     await opted.pass(8);
     const view = (world: HubWorld) =>
       slices(world).map(({ metadata, addressType, endpoints, ports }) => {
         const { [labelSliceManagedBy]: manager, ...labels } = metadata.labels ?? {};
-        const pair = { addressType, endpoints, ports, labels, owners: metadata.ownerReferences, annotations: metadata.annotations };
+        const pair = {
+          addressType,
+          endpoints,
+          ports,
+          labels,
+          owners: metadata.ownerReferences,
+          annotations: metadata.annotations,
+        };
         return [manager, pair] as const;
       });
     expect(view(opted.world).map(([, s]) => s)).toEqual(view(twin.world).map(([, s]) => s));
@@ -98,7 +159,10 @@ describe('a service that opts in beside the built-in controllers', () => {
     const families = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack', clusterIP: 'None' };
     const onIPv4 = [0, 1].map((i) => {
       const pod = aPod(i) as unknown as { readonly status: { readonly podIP: string } };
-      return { ...pod, status: { ...pod.status, podIPs: [{ ip: pod.status.podIP }] } } as unknown as RawObject;
+      return {
+        ...pod,
+        status: { ...pod.status, podIPs: [{ ip: pod.status.podIP }] },
+      } as unknown as RawObject;
     });
     const { world, pass } = await smallCluster([annotated('app=a', families), ...onIPv4], beside);
     await pass(60);
@@ -123,7 +187,10 @@ describe('a service that opts in beside the built-in controllers', () => {
   });
 
   it('our slices stay while the snapshot that the others are made by has lost most of the pods', async () => {
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(12)], { mode: 'active', optIn: 'active' });
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(12)], {
+      mode: 'active',
+      optIn: 'active',
+    });
     await pass(8);
     const all = served(ours(world));
     expect(all).toHaveLength(12);
@@ -134,17 +201,25 @@ describe('a service that opts in beside the built-in controllers', () => {
     expect(served(ours(world))).toEqual(all);
   });
 
-  it.each(['edited', 'deleted', 'relabelled'])('a slice of ours that was %s by another client is repaired', async (what) => {
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
-    await pass(8);
-    const [slice] = ours(world);
-    if (!slice) throw new Error('no slice');
-    if (what.includes('edited')) world.store.apply({ ...slice, metadata: { ...slice.metadata, generation: 2 }, endpoints: [] });
-    else if (what.includes('deleted')) world.store.remove('EndpointSlice', 'default', slice.metadata.name);
-    else world.store.apply({ ...slice, metadata: { ...slice.metadata, labels: { [labelServiceName]: 'svc' } } });
-    await pass(6);
-    expect(served(ours(world))).toEqual(four);
-  });
+  it.each(['edited', 'deleted', 'relabelled'])(
+    'a slice of ours that was %s by another client is repaired',
+    async (what) => {
+      const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
+      await pass(8);
+      const [slice] = ours(world);
+      if (!slice) throw new Error('no slice');
+      if (what.includes('edited'))
+        world.store.apply({ ...slice, metadata: { ...slice.metadata, generation: 2 }, endpoints: [] });
+      else if (what.includes('deleted')) world.store.remove('EndpointSlice', 'default', slice.metadata.name);
+      else
+        world.store.apply({
+          ...slice,
+          metadata: { ...slice.metadata, labels: { [labelServiceName]: 'svc' } },
+        });
+      await pass(6);
+      expect(served(ours(world))).toEqual(four);
+    },
+  );
 
   it('a slice of ours that another client deletes while the run is under way that has just repaired it is made again', async () => {
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4)], beside);
@@ -167,38 +242,51 @@ describe('a service that opts in beside the built-in controllers', () => {
     ['its cluster is paused', { mode: 'paused', optIn: 'active' }],
     ['it has a selector still', { mode: 'shadow', optIn: 'active', selector: { app: 'a' } }],
   ] as const)('a service that opts in is not written while %s', async (_, { mode, optIn, ...spec }) => {
-    const { world, calls, pass } = await smallCluster([annotated('app=a', spec), ...pods(2)], { mode, optIn });
+    const { world, calls, pass } = await smallCluster([annotated('app=a', spec), ...pods(2)], {
+      mode,
+      optIn,
+    });
     await pass(60);
     expect(calls).toEqual([]);
     expect(slices(world)).toEqual([]);
   });
 
-  it.each(['shadow', 'active'] as const)('the preview of a service that opts in is shown if its %s cluster has opt-in in shadow', async (mode) => {
-    const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
-    const preview = async () => JSON.parse((await readDifference(world.table, key))?.text ?? '[]') as readonly string[];
-    await pass(60);
-    expect(await preview()).toEqual([
-      expect.stringContaining('EndpointSlices: would be written: IPv4 10.1.0.1 pod=pod-0 ready=true'),
-      expect.stringContaining(`${labelSliceManagedBy}=${optInManagedBy}`),
-    ]);
-    world.store.apply(aPod(1));
-    await pass(60);
-    expect(await preview()).toHaveLength(3);
-    expect(calls).toEqual([]);
-    await switchOptIn(world.table, cluster, 'active', world.now);
-    await pass(120);
-    expect(await preview()).toEqual([]);
-    expect(served(ours(world))).toEqual(four.slice(0, 2));
-  });
+  it.each(['shadow', 'active'] as const)(
+    'the preview of a service that opts in is shown if its %s cluster has opt-in in shadow',
+    async (mode) => {
+      const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(1)], {
+        mode,
+        optIn: 'shadow',
+      });
+      const preview = async () =>
+        JSON.parse((await readDifference(world.table, key))?.text ?? '[]') as readonly string[];
+      await pass(60);
+      expect(await preview()).toEqual([
+        expect.stringContaining('EndpointSlices: would be written: IPv4 10.1.0.1 pod=pod-0 ready=true'),
+        expect.stringContaining(`${labelSliceManagedBy}=${optInManagedBy}`),
+      ]);
+      world.store.apply(aPod(1));
+      await pass(60);
+      expect(await preview()).toHaveLength(3);
+      expect(calls).toEqual([]);
+      await switchOptIn(world.table, cluster, 'active', world.now);
+      await pass(120);
+      expect(await preview()).toEqual([]);
+      expect(served(ours(world))).toEqual(four.slice(0, 2));
+    },
+  );
 
-  it.each(['shadow', 'active'] as const)('the preview of a service is deleted in a %s cluster with the service', async (mode) => {
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
-    await pass(60);
-    expect(await readDifference(world.table, key)).toBeDefined();
-    world.store.remove('Service', 'default', 'svc');
-    await pass(60);
-    expect(await readDifference(world.table, key)).toBeUndefined();
-  });
+  it.each(['shadow', 'active'] as const)(
+    'the preview of a service is deleted in a %s cluster with the service',
+    async (mode) => {
+      const { world, pass } = await smallCluster([annotated('app=a'), ...pods(1)], { mode, optIn: 'shadow' });
+      await pass(60);
+      expect(await readDifference(world.table, key)).toBeDefined();
+      world.store.remove('Service', 'default', 'svc');
+      await pass(60);
+      expect(await readDifference(world.table, key)).toBeUndefined();
+    },
+  );
 
   it('a service is compared with the annotation’s selector before its own selector is removed', async () => {
     const given = [
@@ -215,7 +303,11 @@ describe('a service that opts in beside the built-in controllers', () => {
   });
 
   it('a comparison with the annotation’s selector follows pods that this selector alone selects, in shadow mode and in no other', async () => {
-    const given = [annotated('app=b', { selector: { app: 'a' } }), aPod(0), aSlice('svc-theirs', slicesManagedBy, ['10.1.0.1'])];
+    const given = [
+      annotated('app=b', { selector: { app: 'a' } }),
+      aPod(0),
+      aSlice('svc-theirs', slicesManagedBy, ['10.1.0.1']),
+    ];
     const { world, pass } = await smallCluster(given, { ...beside, settings: { endpoints: false } });
     await pass(60);
     const compared = async () => (await readDifference(world.table, key))?.text ?? '';
@@ -239,7 +331,10 @@ describe('a service that opts in beside the built-in controllers', () => {
   it('a service that opts in stays as it is when its cluster is switched off or paused, and goes on when it is switched back', async () => {
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
     await pass(8);
-    for (const halt of [() => switchOptIn(world.table, cluster, 'off', world.now), () => switchMode(world.table, cluster, 'paused', world.now)]) {
+    for (const halt of [
+      () => switchOptIn(world.table, cluster, 'off', world.now),
+      () => switchMode(world.table, cluster, 'paused', world.now),
+    ]) {
       await halt();
       calls.length = 0;
       world.store.apply(aPod(3));
@@ -263,7 +358,10 @@ describe('a service whose selector is removed', () => {
   const byHand = aSlice('svc-by-hand', undefined, ['192.0.2.1']);
 
   it('a service passes to us without a gap, and loses the leftovers of the built-in controllers', async () => {
-    const small = await smallCluster([annotated('app=a', { selector: { app: 'a' } }), ...pods(4), theirs, byHand, leftoverEndpoints], beside);
+    const small = await smallCluster(
+      [annotated('app=a', { selector: { app: 'a' } }), ...pods(4), theirs, byHand, leftoverEndpoints],
+      beside,
+    );
     await small.pass(20);
     expect(ours(small.world)).toEqual([]);
     small.world.store.apply(annotated('app=a'));
@@ -289,7 +387,11 @@ describe('a service whose selector is removed', () => {
       },
     });
     const asName = annotated('app=a', { type: 'ExternalName', externalName: 'web.example' });
-    const { world, pass } = await smallCluster([asName, ...pods(4), theirs, leftoverEndpoints], { mode: 'active', optIn: 'active', api });
+    const { world, pass } = await smallCluster([asName, ...pods(4), theirs, leftoverEndpoints], {
+      mode: 'active',
+      optIn: 'active',
+      api,
+    });
     await pass(20);
     expect([cuts, by(world, slicesManagedBy).length]).toEqual([0, 1]);
     world.store.apply(annotated('app=a'));
@@ -317,7 +419,10 @@ describe('a service whose selector is removed', () => {
 
   it('leftovers stay where cleanup is off', async () => {
     const settings = { optIn: { cleanup: false } };
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4), theirs, leftoverEndpoints], { ...beside, settings });
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4), theirs, leftoverEndpoints], {
+      ...beside,
+      settings,
+    });
     await pass(60);
     expect(by(world, slicesManagedBy)).toHaveLength(1);
     expect(world.store.list('Endpoints')).toHaveLength(1);
@@ -326,11 +431,20 @@ describe('a service whose selector is removed', () => {
 
   it.each([
     ['without a label', {}],
-    ['with the label of the built-in controller, which made them before', { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' }],
+    [
+      'with the label of the built-in controller, which made them before',
+      { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' },
+    ],
   ])('Endpoints that another controller keeps stay, %s', async (_, labels) => {
     const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
-    // Patroni keeps the primary of a database there: its addresses point at Pods, as the built-in controller's do.
-    world.store.create('Endpoints', 'default', { ...leftoverEndpoints, metadata: { name: 'svc', labels } }, { manager: 'Patroni' });
+    // Patroni keeps the primary of a database there: its addresses point at Pods, as the built-in
+    // controller's do.
+    world.store.create(
+      'Endpoints',
+      'default',
+      { ...leftoverEndpoints, metadata: { name: 'svc', labels } },
+      { manager: 'Patroni' },
+    );
     await pass(20);
     world.store.apply(annotated('app=a'));
     await pass(60);
@@ -338,18 +452,28 @@ describe('a service whose selector is removed', () => {
     expect(served(ours(world))).toEqual(four);
   });
 
-  it.each(['kube-controller-manager', 'fleet-endpoints-own'])('Endpoints without a label that %s wrote last are deleted', async (manager) => {
-    const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
-    world.store.create('Endpoints', 'default', { ...leftoverEndpoints, metadata: { name: 'svc' } }, { manager });
-    await pass(20);
-    world.store.apply(annotated('app=a'));
-    await pass(60);
-    expect(world.store.list('Endpoints')).toEqual([]);
-  });
+  it.each(['kube-controller-manager', 'fleet-endpoints-own'])(
+    'Endpoints without a label that %s wrote last are deleted',
+    async (manager) => {
+      const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
+      world.store.create(
+        'Endpoints',
+        'default',
+        { ...leftoverEndpoints, metadata: { name: 'svc' } },
+        { manager },
+      );
+      await pass(20);
+      world.store.apply(annotated('app=a'));
+      await pass(60);
+      expect(world.store.list('Endpoints')).toEqual([]);
+    },
+  );
 
   it('a slice under the built-in controllers’ label that another controller keeps stays', async () => {
     const { world, pass } = await smallCluster([annotated(undefined), ...pods(4)], beside);
-    world.store.create('EndpointSlice', 'default', aSlice('svc-mesh', slicesManagedBy, ['192.0.2.1']), { manager: 'mesh-operator' });
+    world.store.create('EndpointSlice', 'default', aSlice('svc-mesh', slicesManagedBy, ['192.0.2.1']), {
+      manager: 'mesh-operator',
+    });
     await pass(20);
     world.store.apply(annotated('app=a'));
     await pass(60);
@@ -357,7 +481,11 @@ describe('a service whose selector is removed', () => {
   });
 
   it('Endpoints stay that were made by hand', async () => {
-    const made = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] };
+    const made = {
+      ...leftoverEndpoints,
+      metadata: { name: 'svc', namespace: 'default' },
+      subsets: [{ addresses: [{ ip: '192.0.2.1' }] }],
+    };
     const { world, calls, pass } = await smallCluster([annotated('app=a'), ...pods(4), made], beside);
     await pass(60);
     expect(world.store.list('Endpoints')).toHaveLength(1);
@@ -365,7 +493,10 @@ describe('a service whose selector is removed', () => {
   });
 
   it('if the hub is both writers, Endpoints of a deleted service are deleted when a service of the same name opts in', async () => {
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2)], { mode: 'active', optIn: 'active' });
+    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2)], {
+      mode: 'active',
+      optIn: 'active',
+    });
     await pass(8);
     world.store.remove('Service', 'default', 'svc');
     world.store.apply(leftoverEndpoints);
@@ -377,7 +508,10 @@ describe('a service whose selector is removed', () => {
   });
 
   it('a service passes from one of our writers to the other in an active cluster, and back', async () => {
-    const small = await smallCluster([annotated('app=a', { selector: { app: 'a' } }), ...pods(4)], { mode: 'active', optIn: 'active' });
+    const small = await smallCluster([annotated('app=a', { selector: { app: 'a' } }), ...pods(4)], {
+      mode: 'active',
+      optIn: 'active',
+    });
     await small.pass(8);
     expect(by(small.world, slicesManagedBy)).toHaveLength(1);
     small.world.store.apply(annotated('app=a'));
@@ -385,7 +519,11 @@ describe('a service whose selector is removed', () => {
     expect([by(small.world, slicesManagedBy), small.world.store.list('Endpoints')]).toEqual([[], []]);
     expect(served(ours(small.world))).toEqual(four);
     const told = () =>
-      events(small.world).map(({ type, reason, involvedObject }) => [type, reason, (involvedObject as { readonly name: string }).name]);
+      events(small.world).map(({ type, reason, involvedObject }) => [
+        type,
+        reason,
+        (involvedObject as { readonly name: string }).name,
+      ]);
     expect(told()).toEqual([['Normal', 'HandedOver', 'svc']]);
     small.world.store.apply(annotated('app=a', { selector: { app: 'a' } }));
     await passWithoutGap(small, 5, four);
@@ -397,7 +535,11 @@ describe('a service whose selector is removed', () => {
 
   it('a service keeps its addresses while the snapshot has lost sight of its pods', async () => {
     const all = Array.from({ length: 12 }, (_, i) => `10.1.0.${i + 1}`);
-    const given = [annotated('app=a', { selector: { app: 'a' } }), ...pods(12), aSlice('svc-theirs', slicesManagedBy, all)];
+    const given = [
+      annotated('app=a', { selector: { app: 'a' } }),
+      ...pods(12),
+      aSlice('svc-theirs', slicesManagedBy, all),
+    ];
     const { world, pass } = await smallCluster(given, beside);
     await pass(20);
     for (let i = 0; i < 8; i++) await world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
@@ -409,14 +551,21 @@ describe('a service whose selector is removed', () => {
 
   it('leftovers of the built-in controllers stay while they have a pod that the hub has not received yet', async () => {
     // The mirror goes with the Endpoints, so what it shows does not stay either.
-    const theirs = [leftoverEndpoints, aSlice('svc-mirror', slicesMirroredBy, four), aSlice('svc-theirs', slicesManagedBy, [...four, '10.9.9.9'])];
+    const theirs = [
+      leftoverEndpoints,
+      aSlice('svc-mirror', slicesMirroredBy, four),
+      aSlice('svc-theirs', slicesManagedBy, [...four, '10.9.9.9']),
+    ];
     const given = [annotated('app=a', { selector: { app: 'a' } }), ...pods(4), ...theirs];
     const { world, pass } = await smallCluster(given, beside);
     await pass(20);
     await world.table.delete(objectKey(cluster, 'Pod', 'default', 'pod-3'));
     world.store.apply(annotated('app=a'));
     await pass(20);
-    expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four.slice(0, 3), [...four, '10.9.9.9']]);
+    expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([
+      four.slice(0, 3),
+      [...four, '10.9.9.9'],
+    ]);
     await world.sendInventory('late', ['Pod']);
     await pass(60);
     expect([served(ours(world)), served(by(world, slicesManagedBy))]).toEqual([four, []]);
@@ -457,14 +606,19 @@ describe('a service that has its selector back', () => {
       }),
     ]);
     expect(world.metrics.get('HandOversWaiting')).toBeGreaterThan(0);
-    expect((await explain(world.table, key, world.now)).summary).toContain('its slices stay until those of the built-in controllers serve');
+    expect((await explain(world.table, key, world.now)).summary).toContain(
+      'its slices stay until those of the built-in controllers serve',
+    );
     world.store.apply(aSlice('svc-theirs', slicesManagedBy, four));
     await passWithoutGap(small, 60, four);
     expect(ours(world)).toEqual([]);
   });
 
   it('our slices stay while the service selects other pods than before, and the built-in controllers do not serve these yet', async () => {
-    const small = await smallCluster([annotated('app=a'), ...pods(2), aPod(2, { app: 'b' }), aPod(3, { app: 'b' })], beside);
+    const small = await smallCluster(
+      [annotated('app=a'), ...pods(2), aPod(2, { app: 'b' }), aPod(3, { app: 'b' })],
+      beside,
+    );
     await small.pass(8);
     small.world.store.apply(annotated(undefined, { selector: { app: 'b' } }));
     await passWithoutGap(small, 120, four.slice(0, 2));
@@ -476,7 +630,10 @@ describe('a service that has its selector back', () => {
 
 it('a leftover with the former port of a service does not count as serving it, when the service has its selector back', async () => {
   const theirs = aSlice('svc-theirs', slicesManagedBy, four.slice(0, 2));
-  const { world, pass } = await smallCluster([aService(), ...pods(2), theirs], { ...beside, settings: { optIn: { cleanup: false } } });
+  const { world, pass } = await smallCluster([aService(), ...pods(2), theirs], {
+    ...beside,
+    settings: { optIn: { cleanup: false } },
+  });
   await pass(20);
   const ports = [{ name: 'http', port: 80, targetPort: 9090, protocol: 'TCP' }];
   world.store.apply(annotated('app=a', { ports }));
@@ -495,7 +652,10 @@ describe('a service that no longer opts in', () => {
     ['its annotation is empty', annotated('')],
     ['it is an ExternalName', annotated('app=a', { type: 'ExternalName', externalName: 'example.com' })],
   ])('our slices go, and no others, when %s', async (_, after) => {
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], beside);
+    const { world, pass } = await smallCluster(
+      [annotated('app=a'), ...pods(4), aSlice('svc-by-hand', undefined, ['192.0.2.1'])],
+      beside,
+    );
     await pass(8);
     expect(served(slices(world))).toEqual([...four, '192.0.2.1']);
     world.store.apply(after);
@@ -523,10 +683,16 @@ describe('a service that no longer opts in', () => {
     await pass(30);
     expect(versions(world)).toEqual(before);
     expect(events(world)).toEqual([
-      expect.objectContaining({ reason: 'FailedToUpdateEndpointSlices', message: expect.stringContaining('an empty annotation deletes them') }),
+      expect.objectContaining({
+        reason: 'FailedToUpdateEndpointSlices',
+        message: expect.stringContaining('an empty annotation deletes them'),
+      }),
     ]);
     expect(world.metrics.get('OptInHeld')).toBeGreaterThan(0);
-    expect(await explain(world.table, key, world.now)).toMatchObject({ state: 'NoWriter', summary: expect.stringContaining('annotation is gone') });
+    expect(await explain(world.table, key, world.now)).toMatchObject({
+      state: 'NoWriter',
+      summary: expect.stringContaining('annotation is gone'),
+    });
     world.store.apply(annotated('app=a'));
     await pass(10);
     expect(served(ours(world))).toHaveLength(19);
@@ -538,9 +704,15 @@ describe('a service that no longer opts in', () => {
   });
 
   it('a service without a selector that never opted in is neither read nor reported', async () => {
-    const { world, calls, pass } = await smallCluster([annotated(undefined), ...pods(2), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], beside);
+    const { world, calls, pass } = await smallCluster(
+      [annotated(undefined), ...pods(2), aSlice('svc-by-hand', undefined, ['192.0.2.1'])],
+      beside,
+    );
     await pass(60);
-    world.store.apply({ ...annotated(undefined), metadata: { ...annotated(undefined).metadata, labels: { touched: 'yes' } } });
+    world.store.apply({
+      ...annotated(undefined),
+      metadata: { ...annotated(undefined).metadata, labels: { touched: 'yes' } },
+    });
     await pass(60);
     expect([calls, events(world), world.metrics.get('OptInHeld') ?? 0]).toEqual([[], [], 0]);
     expect((await explain(world.table, key, world.now)).state).toBe('NoSelector');
@@ -578,7 +750,10 @@ describe('a service that no longer opts in', () => {
   });
 
   it('if the hub is both writers, its slices of both are handed over once an invalid annotation is valid', async () => {
-    const { world, pass } = await smallCluster([annotated('a in (b)'), ...pods(2)], { mode: 'active', optIn: 'active' });
+    const { world, pass } = await smallCluster([annotated('a in (b)'), ...pods(2)], {
+      mode: 'active',
+      optIn: 'active',
+    });
     await pass(8);
     // As after etcd was restored from a backup of a time amid the hand-over; two of the pods have gone since.
     world.store.apply(aSlice('svc-former', slicesManagedBy, four));
@@ -592,7 +767,10 @@ describe('a service that no longer opts in', () => {
   });
 
   it('if the hub is both writers, our slice that another client labelled for a service before the hub had that service is deleted', async () => {
-    const { world, pass } = await smallCluster([...pods(2), aSlice('svc-stray', optInManagedBy, four)], { mode: 'active', optIn: 'active' });
+    const { world, pass } = await smallCluster([...pods(2), aSlice('svc-stray', optInManagedBy, four)], {
+      mode: 'active',
+      optIn: 'active',
+    });
     await pass(60);
     world.store.apply(aService());
     await pass(60);
@@ -615,7 +793,10 @@ describe('a service that no longer opts in', () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], { mode: 'active', optIn: 'active' });
     await pass(8);
     const [slice] = by(world, slicesManagedBy);
-    world.store.apply({ ...slice, metadata: { ...slice?.metadata, labels: { ...slice?.metadata.labels, [labelSliceManagedBy]: 'staff' } } } as never);
+    world.store.apply({
+      ...slice,
+      metadata: { ...slice?.metadata, labels: { ...slice?.metadata.labels, [labelSliceManagedBy]: 'staff' } },
+    } as never);
     world.store.remove('Endpoints', 'default', 'svc');
     world.store.apply(annotated('app=a'));
     await pass(60);
@@ -638,7 +819,14 @@ describe('a service that no longer opts in', () => {
     world.store.apply(aService());
     await forgetEvents(world);
     await addWork({ table: world.table, now: () => world.now }, world.queues.syncs, cluster, [
-      { namespace: 'default', kind: 'service', name: 'svc', delaySeconds: 0, readFromApiServer: true, observedAtMs: undefined },
+      {
+        namespace: 'default',
+        kind: 'service',
+        name: 'svc',
+        delaySeconds: 0,
+        readFromApiServer: true,
+        observedAtMs: undefined,
+      },
     ]);
     await pass(5);
     world.store.patch('Service', 'default', 'svc', { spec: { publishNotReadyAddresses: true } }, 'merge');
@@ -678,9 +866,16 @@ describe('a service that no longer opts in', () => {
 it.each([beside, { mode: 'active', optIn: 'active' } as const])(
   'objects of others for a service that opts in are left alone (%o)',
   async (switches) => {
-    const { world, pass } = await smallCluster([annotated('app=a'), ...pods(2), aSlice('svc-by-hand', undefined, ['192.0.2.1'])], switches);
+    const { world, pass } = await smallCluster(
+      [annotated('app=a'), ...pods(2), aSlice('svc-by-hand', undefined, ['192.0.2.1'])],
+      switches,
+    );
     await pass(20);
-    const handMade = { ...leftoverEndpoints, metadata: { name: 'svc', namespace: 'default' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }] }] };
+    const handMade = {
+      ...leftoverEndpoints,
+      metadata: { name: 'svc', namespace: 'default' },
+      subsets: [{ addresses: [{ ip: '192.0.2.1' }] }],
+    };
     world.store.apply(handMade);
     world.store.apply(aSlice('svc-mirrored', slicesMirroredBy, ['192.0.2.1']));
     await pass(20);
@@ -693,23 +888,41 @@ it.each([beside, { mode: 'active', optIn: 'active' } as const])(
 );
 
 describe('a cluster whose services that opt in are withdrawn', () => {
-  it.each(['shadow', 'active'] as const)('our slices go in a %s cluster, no others do, and none come back when the switch is off', async (mode) => {
-    const held = { ...annotated('a in (b)'), metadata: { ...annotated('a in (b)').metadata, name: 'held', uid: 'uid-held' } };
-    const heldSlice = { ...aSlice('held-ours', optInManagedBy, four) };
-    const ownedByHeld = { ...heldSlice, metadata: { ...heldSlice.metadata, labels: { ...heldSlice.metadata.labels, [labelServiceName]: 'held' } } };
-    const given = [annotated('app=a'), held, ...pods(4), aSlice('svc-by-hand', undefined, ['192.0.2.1']), ownedByHeld] as readonly RawObject[];
-    const { world, calls, pass } = await smallCluster(given, { mode, optIn: 'active' });
-    await pass(8);
-    expect(ours(world)).toHaveLength(2);
-    await withdrawOptIn(world.table, cluster, world.now);
-    await pass(60);
-    expect(served(slices(world))).toEqual(['192.0.2.1']);
-    await switchOptIn(world.table, cluster, 'off', world.now);
-    calls.length = 0;
-    world.store.apply(aPod(4));
-    await pass(120);
-    expect([calls, served(slices(world))]).toEqual([[], ['192.0.2.1']]);
-  });
+  it.each(['shadow', 'active'] as const)(
+    'our slices go in a %s cluster, no others do, and none come back when the switch is off',
+    async (mode) => {
+      const held = {
+        ...annotated('a in (b)'),
+        metadata: { ...annotated('a in (b)').metadata, name: 'held', uid: 'uid-held' },
+      };
+      const heldSlice = { ...aSlice('held-ours', optInManagedBy, four) };
+      const ownedByHeld = {
+        ...heldSlice,
+        metadata: {
+          ...heldSlice.metadata,
+          labels: { ...heldSlice.metadata.labels, [labelServiceName]: 'held' },
+        },
+      };
+      const given = [
+        annotated('app=a'),
+        held,
+        ...pods(4),
+        aSlice('svc-by-hand', undefined, ['192.0.2.1']),
+        ownedByHeld,
+      ] as readonly RawObject[];
+      const { world, calls, pass } = await smallCluster(given, { mode, optIn: 'active' });
+      await pass(8);
+      expect(ours(world)).toHaveLength(2);
+      await withdrawOptIn(world.table, cluster, world.now);
+      await pass(60);
+      expect(served(slices(world))).toEqual(['192.0.2.1']);
+      await switchOptIn(world.table, cluster, 'off', world.now);
+      calls.length = 0;
+      world.store.apply(aPod(4));
+      await pass(120);
+      expect([calls, served(slices(world))]).toEqual([[], ['192.0.2.1']]);
+    },
+  );
 
   it('our slices stay until those of the built-in controllers serve every ready address, and the switch to active gives it up', async () => {
     const small = await smallCluster([annotated('app=a'), ...pods(4)], beside);
@@ -738,7 +951,10 @@ it('the pods of a list that lacks most of them stay addresses in a shadow cluste
   expect(served(ours(world))).toHaveLength(60);
   for (let i = 0; i < 50; i++) await world.table.delete(objectKey(cluster, 'Pod', 'default', `pod-${i}`));
   await world.runUntil(world.now + 30 * 60_000);
-  world.store.apply({ ...annotated('app=a'), metadata: { ...annotated('app=a').metadata, labels: { touched: 'yes' } } });
+  world.store.apply({
+    ...annotated('app=a'),
+    metadata: { ...annotated('app=a').metadata, labels: { touched: 'yes' } },
+  });
   await pass(20);
   expect(served(ours(world))).toHaveLength(60);
   expect(world.metrics.get('GuardedRemovals')).toBeGreaterThan(0);

@@ -14,7 +14,11 @@ import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.
 type Small = Awaited<ReturnType<typeof smallCluster>>;
 
 async function running(): Promise<Small> {
-  const small = await smallCluster([aService({}, 'svc-0'), aService({ selector: { app: 'b' } }, 'svc-1'), ...pods(4)]);
+  const small = await smallCluster([
+    aService({}, 'svc-0'),
+    aService({ selector: { app: 'b' } }, 'svc-1'),
+    ...pods(4),
+  ]);
   await small.pass(8);
   expect(differences(small.world.store, 100)).toEqual([]);
   small.calls.length = 0;
@@ -30,13 +34,17 @@ const depsOf = ({ world, pass }: Small, wait = (ms: number): Promise<unknown> =>
   who: 'somebody',
 });
 
-/** Damages the table: a ghost pod without index, lost pods, outputs that were never written, and work that is wrongly done. */
+/**
+ * Damages the table: a ghost pod without index, lost pods, outputs that were never written, and work that is
+ * wrongly done.
+ */
 async function spoil({ world }: Small): Promise<void> {
   for (const item of world.table.dump()) {
     if (item.pk.endsWith('#NS')) await world.table.delete(item);
     if (item.pk.includes('#POD#') && item.sk === 'pod-1') await world.table.put({ ...item, sk: 'ghost' });
     if (item.pk.includes('#POD#') && item.sk === 'pod-2') await world.table.delete(item);
-    if (item.pk.includes('#WORK#')) await world.table.update(item, { set: { gen: 1, ep_done: 900, sl_done: 900 } });
+    if (item.pk.includes('#WORK#'))
+      await world.table.update(item, { set: { gen: 1, ep_done: 900, sl_done: 900 } });
     if (item.pk.includes('#OUT#')) await world.table.delete(item);
   }
 }
@@ -44,7 +52,11 @@ async function spoil({ world }: Small): Promise<void> {
 it('the cluster is served again as it is, in its mode, and nothing is written before its first lists are complete', async () => {
   const small = await running();
   const { world, calls, pass } = small;
-  const access = { ...accessKey(cluster), ...(await world.table.get(accessKey(cluster))), labels: '{"env":"prod"}' };
+  const access = {
+    ...accessKey(cluster),
+    ...(await world.table.get(accessKey(cluster))),
+    labels: '{"env":"prod"}',
+  };
   await world.table.put(access);
   await spoil(small);
   await rebuild(depsOf(small), [cluster]);
@@ -77,9 +89,23 @@ it('a message of the former session that comes after the new first lists brings 
   await pass(5);
   world.store.apply(aPod(7));
   const { uid = '' } = world.store.get('Namespace', '', 'kube-system').metadata;
-  const late = { v: messageVersion, cluster, session: 's1', uid, firstListVersion: '1', type: 'live', kind: 'Pod', asOf: '1' } as const;
+  const late = {
+    v: messageVersion,
+    cluster,
+    session: 's1',
+    uid,
+    firstListVersion: '1',
+    type: 'live',
+    kind: 'Pod',
+    asOf: '1',
+  } as const;
   await world.queues.events.send([
-    { body: encodeMessage({ ...late, entries: [{ namespace: 'default', name: 'pod-7', resourceVersion: '1', observedAtMs: 1 }] }) },
+    {
+      body: encodeMessage({
+        ...late,
+        entries: [{ namespace: 'default', name: 'pod-7', resourceVersion: '1', observedAtMs: 1 }],
+      }),
+    },
   ]);
   await pass(5);
   expect((await readCluster(world.table, cluster))?.unverified).toBeUndefined();
@@ -103,9 +129,14 @@ it('a local run restarts the relay of the cluster, and the output of a deployed 
   const restarted: string[] = [];
   const restartRelay = async (id: string): Promise<boolean> => restarted.push(id) > 0;
   await rebuild({ ...depsOf(await running()), restartRelay }, [cluster]);
-  expect([restarted, said.at(-1)]).toEqual([[cluster], `${cluster}  registered again, active: its relay is restarted, and begins with first lists`]);
+  expect([restarted, said.at(-1)]).toEqual([
+    [cluster],
+    `${cluster}  registered again, active: its relay is restarted, and begins with first lists`,
+  ]);
   await rebuild(depsOf(await running()), [cluster]);
-  expect(said.at(-1)).toBe(`${cluster}  registered again, active: restart its relay, which begins with first lists`);
+  expect(said.at(-1)).toBe(
+    `${cluster}  registered again, active: restart its relay, which begins with first lists`,
+  );
 });
 
 it('a rebuild that died half-way is continued, in the mode that the cluster had before', async () => {
@@ -122,7 +153,11 @@ it('a rebuild that died half-way is continued, in the mode that the cluster had 
   await pass(30);
   await rebuild(depsOf(small), [cluster]);
   // It may be active again without being quiet in shadow mode first.
-  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'paused', modeSwitch: { wasActive: true }, incarnation: 2 });
+  expect(await readCluster(world.table, cluster)).toMatchObject({
+    mode: 'paused',
+    modeSwitch: { wasActive: true },
+    incarnation: 2,
+  });
   expect((await world.table.get(metaKey(cluster)))?.['rebuilding']).toBeUndefined();
 });
 

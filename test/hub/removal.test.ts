@@ -54,48 +54,64 @@ it('once it has drained everything of it goes but its record, its audits and its
   expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'draining' });
   expect(world.table.dump().filter((i) => i.pk.startsWith(`${cluster}#`)).length).toBeGreaterThan(20);
   await pass(120);
-  const kept = [...new Set(world.table.dump().map(({ pk, sk }) => `${pk} ${sk.replace(/AUDIT#.*/, 'AUDIT')}`))];
-  expect(kept).toEqual(['CLUSTER#c AUDIT', 'CLUSTER#c META', 'CLUSTERS c', 'QUEUE#arn:other CLUSTER', `${cluster}c#WORK#service#default/svc-0 work`]);
+  const kept = [
+    ...new Set(world.table.dump().map(({ pk, sk }) => `${pk} ${sk.replace(/AUDIT#.*/, 'AUDIT')}`)),
+  ];
+  expect(kept).toEqual([
+    'CLUSTER#c AUDIT',
+    'CLUSTER#c META',
+    'CLUSTERS c',
+    'QUEUE#arn:other CLUSTER',
+    `${cluster}c#WORK#service#default/svc-0 work`,
+  ]);
   expect(await world.table.get(metaKey(cluster))).toMatchObject({ mode: 'removed', inc: 1 });
   expect(await listClusters(world.table)).toEqual([cluster]);
-  expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual(['draining → removed (its records are purged)']);
+  expect((await listAudit(world.table, cluster)).map((a) => a.what)).toEqual([
+    'draining → removed (its records are purged)',
+  ]);
 });
 
 it.each([
   ['while it drains', 30],
   ['when half of it is cleared', -1],
   ['when it is removed', 240],
-])('added again %s, it waits for its first lists and is then what both controllers make of it', async (_, seconds) => {
-  const { world, calls, pass } = await left();
-  await pass(Math.max(seconds, 30));
-  if (seconds < 0)
-    for (const [i, { pk, sk }] of world.table.dump().entries()) if (i % 2 === 0 && pk.startsWith(`${cluster}#`)) await world.table.delete({ pk, sk });
-  // The relay did not report these changes.
-  world.store.remove('Pod', 'default', 'pod-1');
-  world.store.apply(aPod(7));
-  world.store.apply(aPod(8, { ready: false }));
-  world.store.apply(aService({ selector: { app: 'b' } }, 'svc-2'));
-  world.store.apply(aPod(9, { app: 'b' }));
-  world.queues.events.purge();
+])(
+  'added again %s, it waits for its first lists and is then what both controllers make of it',
+  async (_, seconds) => {
+    const { world, calls, pass } = await left();
+    await pass(Math.max(seconds, 30));
+    if (seconds < 0)
+      for (const [i, { pk, sk }] of world.table.dump().entries())
+        if (i % 2 === 0 && pk.startsWith(`${cluster}#`)) await world.table.delete({ pk, sk });
+    // The relay did not report these changes.
+    world.store.remove('Pod', 'default', 'pod-1');
+    world.store.apply(aPod(7));
+    world.store.apply(aPod(8, { ready: false }));
+    world.store.apply(aService({ selector: { app: 'b' } }, 'svc-2'));
+    world.store.apply(aPod(9, { app: 'b' }));
+    world.queues.events.purge();
 
-  await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now);
-  await pass(130);
-  expect(calls).toEqual([]);
-  expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
-  await world.restartRelay('s2');
-  await pass(400);
-  expect(differences(world.store, 100)).toEqual([]);
-  world.store.remove('Pod', 'default', 'pod-9');
-  world.store.apply(aPod(10, { app: 'b' }));
-  await pass(10);
-  expect(differences(world.store, 100)).toEqual([]);
-  expect(world.queues.deadSyncs.waiting()).toEqual([]);
-});
+    await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now);
+    await pass(130);
+    expect(calls).toEqual([]);
+    expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'active', incarnation: 2 });
+    await world.restartRelay('s2');
+    await pass(400);
+    expect(differences(world.store, 100)).toEqual([]);
+    world.store.remove('Pod', 'default', 'pod-9');
+    world.store.apply(aPod(10, { app: 'b' }));
+    await pass(10);
+    expect(differences(world.store, 100)).toEqual([]);
+    expect(world.queues.deadSyncs.waiting()).toEqual([]);
+  },
+);
 
 it('a purge delays the registration of the cluster, and finds nothing to delete after a registration', async () => {
   const { world, pass } = await left();
   await world.table.update(metaKey(cluster), { set: { [purgingUntil]: world.now + 1000 } });
-  await expect(registerCluster(world.table, { id: cluster, mode: 'active' }, world.now)).rejects.toThrow(/being purged/);
+  await expect(registerCluster(world.table, { id: cluster, mode: 'active' }, world.now)).rejects.toThrow(
+    /being purged/,
+  );
   await registerCluster(world.table, { id: cluster, mode: 'active' }, world.now + 1000);
   const items = world.table.dump().length;
   await pass(600);
@@ -113,7 +129,10 @@ it('the API of a removed cluster is not called, even if ingest writes into its r
   await pass(600);
   expect(await readCluster(world.table, cluster)).toMatchObject({ mode: 'removed' });
   connections = 0;
-  const stolen = { url: 'https://attacker.example.com', auth: { type: 'secret', secretArn: 'arn:another-cluster' } };
+  const stolen = {
+    url: 'https://attacker.example.com',
+    auth: { type: 'secret', secretArn: 'arn:another-cluster' },
+  };
   await world.table.update(metaKey(cluster), { set: { mode: 'shadow', api: JSON.stringify(stolen) } });
   await pass(600);
   expect((await readCluster(world.table, cluster))?.readiness.rights).toBeUndefined();

@@ -9,7 +9,8 @@ import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.
 it('a part that is switched on makes up for what changed while it was off', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);
   await pass(8);
-  const deploy = (settings: object) => registerCluster(world.table, { id: cluster, mode: 'active', settings }, world.now);
+  const deploy = (settings: object) =>
+    registerCluster(world.table, { id: cluster, mode: 'active', settings }, world.now);
   await deploy({ endpoints: false });
   await pass(70);
   world.store.apply(aPod(0, { ready: false }));
@@ -25,11 +26,19 @@ it('a deploy without changes wakes no service', async () => {
   await pass(8);
   const { modeSwitch, settings } = (await readCluster(world.table, cluster)) ?? {};
   const deploy = (maxEndpointsPerSlice: number) =>
-    registerCluster(world.table, { id: cluster, mode: 'active', settings: { maxEndpointsPerSlice } }, world.now);
+    registerCluster(
+      world.table,
+      { id: cluster, mode: 'active', settings: { maxEndpointsPerSlice } },
+      world.now,
+    );
   await deploy(50);
   expect(settings?.maxEndpointsPerSlice).toBe(100);
-  expect(await readCluster(world.table, cluster)).toMatchObject({ modeSwitch: { owesWaking: true, count: (modeSwitch?.count ?? 0) + 1 } });
+  expect(await readCluster(world.table, cluster)).toMatchObject({
+    modeSwitch: { owesWaking: true, count: (modeSwitch?.count ?? 0) + 1 },
+  });
   await pass(70);
   await deploy(50);
-  expect(await readCluster(world.table, cluster)).toMatchObject({ modeSwitch: { owesWaking: false, count: (modeSwitch?.count ?? 0) + 1 } });
+  expect(await readCluster(world.table, cluster)).toMatchObject({
+    modeSwitch: { owesWaking: false, count: (modeSwitch?.count ?? 0) + 1 },
+  });
 });

@@ -22,7 +22,12 @@ it('a hundred differences are kept of a service that differs in everything, and 
 });
 
 it('a service with 300 ports and 100 pods counts, and keeps the differences that fit into an item', async () => {
-  const ports = Array.from({ length: 300 }, (_, i) => ({ name: `rtp-${i}`, port: 10_000 + i, targetPort: 10_000 + i, protocol: 'UDP' }));
+  const ports = Array.from({ length: 300 }, (_, i) => ({
+    name: `rtp-${i}`,
+    port: 10_000 + i,
+    targetPort: 10_000 + i,
+    protocol: 'UDP',
+  }));
   const { world, pass } = await smallCluster([aService({ ports }), ...pods(100)], { mode: 'shadow' });
   await pass(120);
   const key = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;

@@ -1,6 +1,6 @@
 /**
- * A service whose writes hang in an admission webhook fails alone, as upstream's key does, and within the function's time. A slow read that has no time left is
- * no fault of the service or its cluster.
+ * A service whose writes hang in an admission webhook fails alone, as upstream's key does, and within the
+ * function's time. A slow read that has no time left is no fault of the service or its cluster.
  */
 import { expect, it } from 'vitest';
 import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
@@ -27,20 +27,28 @@ async function started(hang: (timeoutMs: number) => void, slow: object = {}, onB
     };
     return {
       ...inner,
-      create: async (kind, o) => (kind !== 'Event' && isSlow(o.metadata.name) ? hanging() : inner.create(kind, o)),
+      create: async (kind, o) =>
+        kind !== 'Event' && isSlow(o.metadata.name) ? hanging() : inner.create(kind, o),
       replace: async (kind, o) => (isSlow(o.metadata.name) ? hanging() : inner.replace(kind, o)),
     };
   };
-  const world = await HubWorld.start({ given: [node, aService(slow, 'slow'), ...others, aPod(0)], startAt, settings: {}, api, onBatch });
+  const world = await HubWorld.start({
+    given: [node, aService(slow, 'slow'), ...others, aPod(0)],
+    startAt,
+    settings: {},
+    api,
+    onBatch,
+  });
   return { world, pass: (seconds: number): Promise<void> => world.runUntil(world.now + seconds * 1000) };
 }
 
 it('the other services of its cluster are written within a second, however long it goes on, and it is parked in the end', async () => {
   const { world, pass } = await started(() => {});
   const areReady = () =>
-    Array.from({ length: 10 }, (_, i) => world.store.find('Endpoints', 'default', `svc-${i}`) as unknown as Endpoints).map((e) =>
-      (e.subsets ?? []).some((s) => (s.addresses ?? []).length > 0),
-    );
+    Array.from(
+      { length: 10 },
+      (_, i) => world.store.find('Endpoints', 'default', `svc-${i}`) as unknown as Endpoints,
+    ).map((e) => (e.subsets ?? []).some((s) => (s.addresses ?? []).length > 0));
   for (let round = 0; round < 40; round++) {
     const ready = round % 2 === 0;
     world.store.apply(aPod(0, { ready }));
@@ -73,7 +81,8 @@ it('its calls end before the function does, with Endpoints and both families han
   expect(Math.max(...ends)).toBeGreaterThan(defaultLimits.sync.callMs);
   expect(Math.max(...ends)).toBeLessThanOrEqual(functionMs - defaultLimits.sync.reserveMs);
   const work = await readWork(world.table, { cluster, namespace: 'default', kind: 'service', name: 'slow' });
-  for (const part of ['endpoints', 'slices'] as const) expect(partState(work, part).failures).toBeGreaterThan(0);
+  for (const part of ['endpoints', 'slices'] as const)
+    expect(partState(work, part).failures).toBeGreaterThan(0);
   expect((await readCluster(world.table, cluster))?.circuit).toBeUndefined();
 });
 
@@ -90,11 +99,18 @@ it('a read that has less time than a slow cluster takes is made again, opens no 
     };
     return {
       ...inner,
-      get: (kind, ...of) => (kind === 'Endpoints' ? slowly(() => inner.get(kind, ...of)) : inner.get(kind, ...of)),
-      list: (kind, ...of) => (kind === 'EndpointSlice' ? slowly(() => inner.list(kind, ...of)) : inner.list(kind, ...of)),
+      get: (kind, ...of) =>
+        kind === 'Endpoints' ? slowly(() => inner.get(kind, ...of)) : inner.get(kind, ...of),
+      list: (kind, ...of) =>
+        kind === 'EndpointSlice' ? slowly(() => inner.list(kind, ...of)) : inner.list(kind, ...of),
     };
   };
-  const world: HubWorld = await HubWorld.start({ given: [node, aService({}, 'slow'), aPod(0)], startAt, settings: {}, api });
+  const world: HubWorld = await HubWorld.start({
+    given: [node, aService({}, 'slow'), aPod(0)],
+    startAt,
+    settings: {},
+    api,
+  });
   await world.runUntil(world.now + 90_000);
   expect(late).toBeGreaterThan(0);
   expect(world.metrics.get('CircuitOpen') ?? 0).toBe(0);

@@ -1,4 +1,7 @@
-/** Ingest may write every record but those of register. Whatever it writes there, no credentials of a cluster go elsewhere. */
+/**
+ * Ingest may write every record but those of register. Whatever it writes there, no credentials of a cluster
+ * go elsewhere.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
@@ -11,14 +14,18 @@ import type { Item } from '#shared/store/table.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
-const apiOf = (id: string): ApiAccess => ({ url: `https://${id}.example`, auth: { type: 'secret', secretArn: `arn:of:${id}` } });
+const apiOf = (id: string): ApiAccess => ({
+  url: `https://${id}.example`,
+  auth: { type: 'secret', secretArn: `arn:of:${id}` },
+});
 const stolen = JSON.stringify({ url: 'https://attacker.example', auth: apiOf('victim').auth });
 const queues = JSON.stringify({ events: 'https://attacker.example/e', syncs: 'https://attacker.example/s' });
 
 /** The cluster `victim` is registered, and `gone` was removed. */
 async function hub() {
   const table = memoryTable();
-  for (const id of ['victim', 'gone']) await registerCluster(table, { id, mode: 'shadow', api: apiOf(id) }, 0);
+  for (const id of ['victim', 'gone'])
+    await registerCluster(table, { id, mode: 'shadow', api: apiOf(id) }, 0);
   await drainCluster(table, 'gone', 0);
   await giveUpAccess(table, 'gone');
   const gone = await readCluster(table, 'gone');
@@ -48,7 +55,12 @@ const attributes = fc.record(
   },
   { requiredKeys: ['api', 'queues'] },
 );
-const keys = fc.constantFrom(['CLUSTER#gone', 'META'], ['CLUSTER#victim', 'META'], ['CLUSTER#nobody', 'META'], ['gone#ACCESS', 'ACCESS']);
+const keys = fc.constantFrom(
+  ['CLUSTER#gone', 'META'],
+  ['CLUSTER#victim', 'META'],
+  ['CLUSTER#nobody', 'META'],
+  ['gone#ACCESS', 'ACCESS'],
+);
 const written = fc.array(fc.tuple(keys, attributes), { minLength: 1, maxLength: 4 });
 
 it('no record that ingest may write leads a call with credentials of a cluster to another address', async () => {
@@ -57,7 +69,9 @@ it('no record that ingest may write leads a call with credentials of a cluster t
       const { table, deps, asked } = await hub();
       for (const [[pk = '', sk = ''], more] of records) {
         expect(
-          (identityKeys as readonly string[]).some((pattern) => (pattern.endsWith('*') ? pk.startsWith(pattern.slice(0, -1)) : pk === pattern)),
+          (identityKeys as readonly string[]).some((pattern) =>
+            pattern.endsWith('*') ? pk.startsWith(pattern.slice(0, -1)) : pk === pattern,
+          ),
         ).toBe(false);
         await table.put({ pk, sk, ...more } as Item);
       }

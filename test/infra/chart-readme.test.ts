@@ -7,7 +7,10 @@ import { type ChartFacts, type ChartSchema, chartReadme } from '#infra/relay/cha
 const fileOf = (name: string): string => readFileSync(`infra/relay/chart-parts/${name}`, 'utf8');
 const values = parse(fileOf('values.yaml')) as { readonly [value: string]: unknown };
 const schema = JSON.parse(fileOf('values.schema.json')) as ChartSchema;
-const chart = parse(fileOf('Chart.yaml')) as ChartFacts & { readonly version: string; readonly appVersion: string };
+const chart = parse(fileOf('Chart.yaml')) as ChartFacts & {
+  readonly version: string;
+  readonly appVersion: string;
+};
 
 it('the schema allows the values of values.yaml and no others but Helm’s own', () => {
   expect(Object.keys(schema.properties).sort()).toEqual(['global', ...Object.keys(values)].sort());
@@ -25,7 +28,9 @@ it('README.md of the chart documents the purpose of every value', () => {
 
 it('the chart has a version of its own, and the version of the relay that it installs', () => {
   expect(chart.version).toMatch(/^\d+\.\d+\.\d+$/);
-  expect(chart.appVersion).toBe((JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }).version);
+  expect(chart.appVersion).toBe(
+    (JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }).version,
+  );
 });
 
 it('docs/getting-started.md installs the version at hand and the versions of the CDK that are tested', () => {
@@ -33,7 +38,9 @@ it('docs/getting-started.md installs the version at hand and the versions of the
     readonly version: string;
     readonly devDependencies: { readonly [name: string]: string };
   };
-  const command = /^npm install (.*)$/m.exec(readFileSync('docs/getting-started.md', 'utf8'))?.[1]?.split(' ');
+  const command = /^npm install (.*)$/m
+    .exec(readFileSync('docs/getting-started.md', 'utf8'))?.[1]
+    ?.split(' ');
   const pinned = ['aws-cdk-lib', 'constructs', 'aws-cdk'].map((name) => `${name}@${devDependencies[name]}`);
   expect(command).toEqual([`./fleet-endpoints-${version}.tgz`, ...pinned, '--omit=optional']);
 });

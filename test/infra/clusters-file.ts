@@ -1,4 +1,6 @@
-/** Signs itself: openssl req -x509 -newkey ed25519 -nodes -days 36500 -subj /CN=kubernetes -keyout /dev/null */
+/**
+ * Signs itself: openssl req -x509 -newkey ed25519 -nodes -days 36500 -subj /CN=kubernetes -keyout /dev/null
+ */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBQDCB86ADAgECAhRXLVrWxjHBX3cm6bg96vLzKsKSZDAFBgMrZXAwFTETMBEG
 A1UEAwwKa3ViZXJuZXRlczAgFw0yNjExMjQwMzM3NDdaGA8yMTI2MTAzMTAzMzc0

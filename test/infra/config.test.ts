@@ -29,22 +29,38 @@ describe('the clusters file', () => {
 
   it('fills in the settings that a cluster leaves out', () => {
     const [cluster] = parseConfig('clusters.yaml', `hub: {}\nclusters:\n  - { id: a, ${relay} }`).clusters;
-    expect(cluster!.settings).toEqual({ batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true, historyDays: 7 });
+    expect(cluster!.settings).toEqual({
+      batchPeriodSeconds: 0,
+      maxEndpointsPerSlice: 100,
+      endpoints: true,
+      slices: true,
+      historyDays: 7,
+    });
     expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', replicas: 2, resyncSeconds: 1800 });
   });
 
   it('reads labels, and reports a text that is none', () => {
-    const withLabels = (labels: string): string => `hub: {}\nclusters:\n  - { id: a, labels: ${labels}, ${relay} }`;
-    expect(parseConfig('clusters.yaml', withLabels('{ env: prod, team: a/b }')).clusters[0]!.labels).toEqual({ env: 'prod', team: 'a/b' });
-    expect(problems(withLabels('{ env: true }'))).toEqual([expect.stringContaining('labels: env is true: name and text of a label need 1 to 63')]);
-    expect(problems(withLabels('[ prod ]'))).toEqual([expect.stringContaining('a mapping of at most 20 names to texts is needed')]);
+    const withLabels = (labels: string): string =>
+      `hub: {}\nclusters:\n  - { id: a, labels: ${labels}, ${relay} }`;
+    expect(parseConfig('clusters.yaml', withLabels('{ env: prod, team: a/b }')).clusters[0]!.labels).toEqual({
+      env: 'prod',
+      team: 'a/b',
+    });
+    expect(problems(withLabels('{ env: true }'))).toEqual([
+      expect.stringContaining('labels: env is true: name and text of a label need 1 to 63'),
+    ]);
+    expect(problems(withLabels('[ prod ]'))).toEqual([
+      expect.stringContaining('a mapping of at most 20 names to texts is needed'),
+    ]);
   });
 
   it('takes anchors and aliases, as files of large fleets have them', () => {
     const aliased = `hub: {}\nclusters:\n  - { id: a, relay: &relay { identity: { type: pod-identity, clusterName: c } } }\n  - { id: b, relay: *relay }`;
     const [first, second] = parseConfig('clusters.yaml', aliased).clusters;
     expect(second!.relay).toEqual(first!.relay);
-    expect(problems(`hub: {}\nclusters:\n  - { id: a, relay: *nothing }`)).toEqual([expect.stringMatching(/^clusters.yaml:3:.*nothing/)]);
+    expect(problems(`hub: {}\nclusters:\n  - { id: a, relay: *nothing }`)).toEqual([
+      expect.stringMatching(/^clusters.yaml:3:.*nothing/),
+    ]);
   });
 
   it('aliases that make the file endless are refused at their place', () => {
@@ -60,12 +76,18 @@ describe('the clusters file', () => {
         }]`,
     );
     expect(problems(lines.join('\n'))).toEqual([
-      expect.stringMatching(/^clusters.yaml:\d+:\d+: with its aliases \(\*name\) the file has more than 200000 values$/),
+      expect.stringMatching(
+        /^clusters.yaml:\d+:\d+: with its aliases \(\*name\) the file has more than 200000 values$/,
+      ),
     ]);
-    expect(problems('hub: &a { name: *a }')).toEqual(['clusters.yaml:1:17: *a stands for a value that it is a part of']);
+    expect(problems('hub: &a { name: *a }')).toEqual([
+      'clusters.yaml:1:17: *a stands for a value that it is a part of',
+    ]);
     // The parser reports the depth at one place or at several, by how much stack is left.
     const tooDeep = problems(`${'- '.repeat(5_000)}x`);
-    expect(tooDeep).toContainEqual(expect.stringMatching(/^clusters.yaml:1:\d+: (the file is nested too deeply|Maximum call stack)/));
+    expect(tooDeep).toContainEqual(
+      expect.stringMatching(/^clusters.yaml:1:\d+: (the file is nested too deeply|Maximum call stack)/),
+    );
     expect(tooDeep.length).toBeLessThan(5_000);
   });
 
@@ -87,7 +109,10 @@ describe('the clusters file', () => {
 
   it('takes base64 of PEM, as EKS and kubeconfig files have it, for PEM', () => {
     const api = `api: { url: "https://a.example.com", ca: "${authorityData}", auth: { type: web-identity, audience: a } }`;
-    const [cluster] = parseConfig('clusters.yaml', `hub: {}\nclusters:\n  - { id: a, ${api}, ${relay} }`).clusters;
+    const [cluster] = parseConfig(
+      'clusters.yaml',
+      `hub: {}\nclusters:\n  - { id: a, ${api}, ${relay} }`,
+    ).clusters;
     expect(cluster!.api!.ca).toBe(authority);
   });
 });
@@ -133,20 +158,56 @@ describe('the additions of a platform to the relay’s pod', () => {
 
   const restricted = 'securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }';
   it.each([
-    ['text for a mapping', 'extraEnv: [A=b]', 'extraEnv[0]: "A=b": a mapping with name and value or valueFrom is needed'],
-    ['a number for text', 'extraEnv: [{ name: A, value: 1 }]', 'either value, as text, or valueFrom, as a mapping, is needed'],
-    ['a variable that is the relay’s', 'extraEnv: [{ name: CLUSTER_ID, value: b }]', '"CLUSTER_ID", which the relay\'s manifest sets itself'],
-    ['a variable twice', 'extraEnv: [{ name: A, value: b }, { name: A, value: c }]', '[1].name "A" is also that of [0]: each must be used once'],
-    ['a volume of the node', 'extraVolumes: [{ name: a, hostPath: { path: / } }]', 'is of hostPath: one of configMap, csi,'],
-    ['a name that is taken', 'extraVolumes: [{ name: aws-token, emptyDir: {} }]', '"aws-token", which the relay\'s manifest uses itself'],
+    [
+      'text for a mapping',
+      'extraEnv: [A=b]',
+      'extraEnv[0]: "A=b": a mapping with name and value or valueFrom is needed',
+    ],
+    [
+      'a number for text',
+      'extraEnv: [{ name: A, value: 1 }]',
+      'either value, as text, or valueFrom, as a mapping, is needed',
+    ],
+    [
+      'a variable that is the relay’s',
+      'extraEnv: [{ name: CLUSTER_ID, value: b }]',
+      '"CLUSTER_ID", which the relay\'s manifest sets itself',
+    ],
+    [
+      'a variable twice',
+      'extraEnv: [{ name: A, value: b }, { name: A, value: c }]',
+      '[1].name "A" is also that of [0]: each must be used once',
+    ],
+    [
+      'a volume of the node',
+      'extraVolumes: [{ name: a, hostPath: { path: / } }]',
+      'is of hostPath: one of configMap, csi,',
+    ],
+    [
+      'a name that is taken',
+      'extraVolumes: [{ name: aws-token, emptyDir: {} }]',
+      '"aws-token", which the relay\'s manifest uses itself',
+    ],
     [
       'a mount of nothing',
       'extraVolumeMounts: [{ name: a, mountPath: /a }]',
       'extraVolumeMounts mounts "a", which is none of extraVolumes: there are none',
     ],
-    ['a relative path', 'extraVolumeMounts: [{ name: a, mountPath: a }]', 'mountPath is "a": an absolute path without ":" is needed'],
-    ['a sidecar without an image', `sidecars: [{ name: a, ${restricted} }]`, 'image is missing: the name of an image is needed'],
-    ['a sidecar called as the relay', `sidecars: [{ name: relay, image: b, ${restricted} }]`, '"relay", which the relay\'s manifest uses itself'],
+    [
+      'a relative path',
+      'extraVolumeMounts: [{ name: a, mountPath: a }]',
+      'mountPath is "a": an absolute path without ":" is needed',
+    ],
+    [
+      'a sidecar without an image',
+      `sidecars: [{ name: a, ${restricted} }]`,
+      'image is missing: the name of an image is needed',
+    ],
+    [
+      'a sidecar called as the relay',
+      `sidecars: [{ name: relay, image: b, ${restricted} }]`,
+      '"relay", which the relay\'s manifest uses itself',
+    ],
     [
       'a sidecar that the namespace refuses',
       'sidecars: [{ name: a, image: b }]',
@@ -158,16 +219,22 @@ describe('the additions of a platform to the relay’s pod', () => {
       'sidecar a mounts "c"',
     ],
     ['no class’s name', 'priorityClassName: Critical', 'is not the name of a PriorityClass, or "" for none'],
-  ])('the additions of a platform to the relay’s pod are refused with the allowed values: %s', (_, given, said) => {
-    const found = problems(relayOf(`      ${given}\n`));
-    expect(found.join('\n')).toContain(said);
-    expect(found[0]).toMatch(/^clusters\.yaml:\d+:\d+: clusters\[0\]\.relay/);
-  });
+  ])(
+    'the additions of a platform to the relay’s pod are refused with the allowed values: %s',
+    (_, given, said) => {
+      const found = problems(relayOf(`      ${given}\n`));
+      expect(found.join('\n')).toContain(said);
+      expect(found[0]).toMatch(/^clusters\.yaml:\d+:\d+: clusters\[0\]\.relay/);
+    },
+  );
 
   it('a sidecar may not set the variables of the identity that the manifest sets', () => {
-    const irsa = 'identity: { type: irsa, oidcProviderArn: "arn:aws:iam::111122223333:oidc-provider/issuer.example.com" }';
+    const irsa =
+      'identity: { type: irsa, oidcProviderArn: "arn:aws:iam::111122223333:oidc-provider/issuer.example.com" }';
     const yaml = `hub: {}\nclusters:\n  - { id: a, relay: { ${irsa}, extraEnv: [{ name: AWS_ROLE_ARN, value: b }] } }`;
-    expect(problems(yaml).join()).toContain("extraEnv sets AWS_ROLE_ARN, which the relay's identity sets already");
+    expect(problems(yaml).join()).toContain(
+      "extraEnv sets AWS_ROLE_ARN, which the relay's identity sets already",
+    );
   });
 });
 
@@ -193,13 +260,21 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
       `hub: {}\nclusters:\n  - { id: a, ${relay} }\n  - { id: a, ${relay} }`,
       'clusters.yaml:4:5: clusters: [1].id "a" is also that of [0]: each must be used once',
     ],
-    ['a mode that is none', cluster('mode: passive'), 'clusters.yaml:5:11: clusters[0].mode: "passive" is not one of shadow, active, paused'],
+    [
+      'a mode that is none',
+      cluster('mode: passive'),
+      'clusters.yaml:5:11: clusters[0].mode: "passive" is not one of shadow, active, paused',
+    ],
     [
       'a URL that is not https',
       cluster('api: { url: "http://a.example.com", auth: { type: web-identity, audience: a } }'),
       'clusters.yaml:5:17: clusters[0].api.url: "http://a.example.com" is not https://HOST[:PORT] without path, user or query',
     ],
-    ['a URL with a path', cluster('api: { url: "https://a.example.com/k8s", auth: { type: web-identity, audience: a } }'), /clusters\[0\].api.url/],
+    [
+      'a URL with a path',
+      cluster('api: { url: "https://a.example.com/k8s", auth: { type: web-identity, audience: a } }'),
+      /clusters\[0\].api.url/,
+    ],
     [
       'a CA that is not a certificate',
       api('ca: bm8=, auth: { type: web-identity, audience: a }'),
@@ -225,7 +300,11 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
       'hub: { runbookUrl: docs/runbook.md }',
       'clusters.yaml:1:20: hub.runbookUrl: "docs/runbook.md" is not the address of a page, https://… without a #fragment',
     ],
-    ['alarms of another kind', cluster('alarms: urgent'), 'clusters.yaml:5:13: clusters[0].alarms: "urgent" is not one of page, ticket'],
+    [
+      'alarms of another kind',
+      cluster('alarms: urgent'),
+      'clusters.yaml:5:13: clusters[0].alarms: "urgent" is not one of page, ticket',
+    ],
     [
       'more concurrency than the account has room for',
       `hub: { lambdaConcurrencyLimit: 50 }\nclusters:\n  - { id: a, ${relay} }\n  - { id: b, ${relay}, concurrency: { ingest: 5, sync: 6 } }`,
@@ -271,7 +350,11 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
       cluster('optIn: active'),
       'clusters.yaml:3:5: clusters[0]: optIn is active, but there is no api to write to: off and shadow are allowed without one',
     ],
-    ['an opt-in that is unknown', cluster('optIn: on'), /optIn: "on" is not one of off, shadow, active|optIn: "on"/],
+    [
+      'an opt-in that is unknown',
+      cluster('optIn: on'),
+      /optIn: "on" is not one of off, shadow, active|optIn: "on"/,
+    ],
     [
       'a topic of another region',
       `hub: { region: eu-central-1, alarms: { pageTopicArn: "arn:aws:sns:eu-west-1:111122223333:page" } }\nclusters: []`,
@@ -284,7 +367,9 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     ],
     [
       'access entries beside a role of another account',
-      api(`ca: ${authorityData}, auth: { type: eks, clusterName: a, accessEntry: true, roleArn: "arn:aws:iam::444455556666:role/r" }`),
+      api(
+        `ca: ${authorityData}, auth: { type: eks, clusterName: a, accessEntry: true, roleArn: "arn:aws:iam::444455556666:role/r" }`,
+      ),
       'clusters.yaml:3:5: clusters[0]: api.auth has accessEntry: true and roleArn: access entries let in the roles of the hub itself. Leave accessEntry out, and make an access entry for the role in its own account',
     ],
     [
@@ -303,10 +388,16 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
       /EKS's own endpoint controllers can't be switched off/,
     ],
   ])('%s', (_, yaml, message) => {
-    expect(problems(yaml)).toContainEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    expect(problems(yaml)).toContainEqual(
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    );
   });
 
   it('reports all of them at once, in the order of the file', () => {
-    expect(problems(`hub: { name: "1" }\nclusters:\n  - { id: A, ${relay} }\n  - { id: b }`).map((p) => p.split(':')[1])).toEqual(['1', '3', '4']);
+    expect(
+      problems(`hub: { name: "1" }\nclusters:\n  - { id: A, ${relay} }\n  - { id: b }`).map(
+        (p) => p.split(':')[1],
+      ),
+    ).toEqual(['1', '3', '4']);
   });
 });

@@ -16,10 +16,13 @@ process.env['CDK_VALIDATION'] = 'false';
 
 const relay = { identity: { type: 'pod-identity', clusterName: 'a' } } as const;
 function world(props: ConstructorParameters<typeof FleetHub>[2] = {}) {
-  const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'S', { env: { account: '111122223333', region: 'eu-central-1' } });
+  const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'S', {
+    env: { account: '111122223333', region: 'eu-central-1' },
+  });
   const hub = new FleetHub(stack, 'Hub', { name: 'Fleet', ...props });
   const cluster = new FleetCluster(stack, 'A', { hub, id: 'a', relay });
-  const roleOf = (id: string): Role => new Role(stack, id, { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
+  const roleOf = (id: string): Role =>
+    new Role(stack, id, { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
   return { stack, hub, cluster, roleOf, template: () => Template.fromStack(stack) };
 }
 
@@ -27,13 +30,18 @@ describe('rights of people', () => {
   /** Actions that a row of docs/security.md names, without those of a cluster's own secret. */
   const rows = readFileSync('docs/security.md', 'utf8').split('\n');
   const actionsOfRow = (command: string): readonly string[] => {
-    const [, , onTable = '', besides = ''] = rows.find((row) => row.startsWith(`| ${command}`))?.split('|') ?? [];
-    const inTicks = (text: string): readonly string[] => [...text.matchAll(/`([\w:]+)`/g)].map(([, word = '']) => word);
+    const [, , onTable = '', besides = ''] =
+      rows.find((row) => row.startsWith(`| ${command}`))?.split('|') ?? [];
+    const inTicks = (text: string): readonly string[] =>
+      [...text.matchAll(/`([\w:]+)`/g)].map(([, word = '']) => word);
     const names = inTicks(onTable).map((name) => `dynamodb:${name.replace('dynamodb:', '')}`);
     return [...names, ...inTicks(besides).filter((name) => name.startsWith('sqs:'))];
   };
   const reading = actionsOfRow('`cluster list`');
-  const operating = [...reading, ...['`cluster pause`', '`redrive` |', '`redrive --run`'].flatMap(actionsOfRow)];
+  const operating = [
+    ...reading,
+    ...['`cluster pause`', '`redrive` |', '`redrive --run`'].flatMap(actionsOfRow),
+  ];
 
   it('grantRead grants the rights of the commands that read, as docs/security.md has them', () => {
     const { hub, roleOf, template } = world();
@@ -66,13 +74,18 @@ describe('rights of people', () => {
     const { hub, roleOf, template } = world();
     hub.grantOperate(roleOf('Operator'));
     hub.grantOperate(new ArnPrincipal('arn:aws:iam::111122223333:role/on-call'));
-    const denials = Object.values(template().findResources('AWS::SQS::QueuePolicy')).flatMap(({ Properties }) =>
-      Properties.PolicyDocument.Statement.flatMap((s: { Sid?: string; Condition: { ArnNotLike: { 'aws:PrincipalArn': unknown[] } } }) =>
-        s.Sid === 'OnlyTheseSend' ? [s.Condition.ArnNotLike['aws:PrincipalArn']] : [],
-      ),
+    const denials = Object.values(template().findResources('AWS::SQS::QueuePolicy')).flatMap(
+      ({ Properties }) =>
+        Properties.PolicyDocument.Statement.flatMap(
+          (s: { Sid?: string; Condition: { ArnNotLike: { 'aws:PrincipalArn': unknown[] } } }) =>
+            s.Sid === 'OnlyTheseSend' ? [s.Condition.ArnNotLike['aws:PrincipalArn']] : [],
+        ),
     );
     expect(denials).toHaveLength(4);
-    const both = [{ 'Fn::GetAtt': [expect.stringMatching(/^Operator/), 'Arn'] }, 'arn:aws:iam::111122223333:role/on-call'];
+    const both = [
+      { 'Fn::GetAtt': [expect.stringMatching(/^Operator/), 'Arn'] },
+      'arn:aws:iam::111122223333:role/on-call',
+    ];
     for (const senders of denials) expect(senders).toEqual(expect.arrayContaining(both));
   });
 
@@ -85,15 +98,24 @@ describe('rights of people', () => {
       [Action].flat().includes('kms:Decrypt') ? [JSON.stringify(Condition)] : [],
     );
     for (const service of ['dynamodb', 'sqs'])
-      expect(services).toContain(`{"StringEquals":{"kms:ViaService":"${service}.eu-central-1.amazonaws.com"}}`);
+      expect(services).toContain(
+        `{"StringEquals":{"kms:ViaService":"${service}.eu-central-1.amazonaws.com"}}`,
+      );
     expect(services.every((condition) => condition.includes('kms:ViaService'))).toBe(true);
   });
 
   it('a grantee without an ARN, and more operators than a policy has room for, are refused', () => {
     const { hub } = world();
-    expect(() => hub.grantOperate(new ServicePrincipal('ec2.amazonaws.com'))).toThrow(/has no ARN in IAM: a role or a user is needed/);
-    const many = Array.from({ length: 21 }, (_, i) => new ArnPrincipal(`arn:aws:iam::111122223333:role/r${i}`));
-    expect(() => many.map((each) => hub.grantOperate(each))).toThrow(/FleetHub S\/Hub: 21 roles are too many/);
+    expect(() => hub.grantOperate(new ServicePrincipal('ec2.amazonaws.com'))).toThrow(
+      /has no ARN in IAM: a role or a user is needed/,
+    );
+    const many = Array.from(
+      { length: 21 },
+      (_, i) => new ArnPrincipal(`arn:aws:iam::111122223333:role/r${i}`),
+    );
+    expect(() => many.map((each) => hub.grantOperate(each))).toThrow(
+      /FleetHub S\/Hub: 21 roles are too many/,
+    );
   });
 });
 
@@ -105,14 +127,24 @@ describe('monitoring', () => {
     cluster.alarms['RelaySilent']?.addAlarmAction(new SnsAction(topic));
     const made = template();
     for (const MetricName of ['OldestDirtyAge', 'RelayHeartbeatAge'])
-      made.hasResourceProperties('AWS::CloudWatch::Alarm', { MetricName, AlarmActions: [{ Ref: Match.stringLikeRegexp('^Topic') }] });
-    const headings = new Set([...readFileSync('docs/runbook.md', 'utf8').matchAll(/^#+ (\w+)$/gm)].map(([, heading]) => heading));
-    expect([...Object.keys(hub.alarms), ...Object.keys(cluster.alarms)].filter((id) => !headings.has(id))).toEqual([]);
+      made.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        MetricName,
+        AlarmActions: [{ Ref: Match.stringLikeRegexp('^Topic') }],
+      });
+    const headings = new Set(
+      [...readFileSync('docs/runbook.md', 'utf8').matchAll(/^#+ (\w+)$/gm)].map(([, heading]) => heading),
+    );
+    expect(
+      [...Object.keys(hub.alarms), ...Object.keys(cluster.alarms)].filter((id) => !headings.has(id)),
+    ).toEqual([]);
     const alarms = [
       ...Object.keys(made.findResources('AWS::CloudWatch::Alarm')),
       ...Object.keys(made.findResources('AWS::CloudWatch::CompositeAlarm')),
     ];
-    const named = [...Object.keys(hub.alarms).map((id) => `HubMonitoring${id}`), ...Object.keys(cluster.alarms).map((id) => `A${id}`)];
+    const named = [
+      ...Object.keys(hub.alarms).map((id) => `HubMonitoring${id}`),
+      ...Object.keys(cluster.alarms).map((id) => `A${id}`),
+    ];
     // The windows of a burn rate are parts of its alarm.
     expect(alarms.filter((id) => !/In\d+Minutes/.test(id) && !named.includes(id.slice(0, -8)))).toEqual([]);
   });
@@ -120,9 +152,13 @@ describe('monitoring', () => {
   it('metrics are those of the alarms, of the hub or of one cluster, with the caller’s options', () => {
     const { stack, hub, cluster, template } = world();
     hub.metricOverdueWork().createAlarm(stack, 'Overdue', { threshold: 30, evaluationPeriods: 1 });
-    cluster.metricRelaySilence({ period: Duration.minutes(5) }).createAlarm(stack, 'Silence', { threshold: 30, evaluationPeriods: 1 });
+    cluster
+      .metricRelaySilence({ period: Duration.minutes(5) })
+      .createAlarm(stack, 'Silence', { threshold: 30, evaluationPeriods: 1 });
     cluster.metricWriteLatency().createAlarm(stack, 'Latency', { threshold: 30, evaluationPeriods: 1 });
-    hub.metric('SyncsFailed', { statistic: 'Sum' }).createAlarm(stack, 'Failed', { threshold: 30, evaluationPeriods: 1 });
+    hub
+      .metric('SyncsFailed', { statistic: 'Sum' })
+      .createAlarm(stack, 'Failed', { threshold: 30, evaluationPeriods: 1 });
     const own = { Namespace: 'FleetEndpoints/Fleet', Threshold: 30 };
     const made = template();
     made.hasResourceProperties('AWS::CloudWatch::Alarm', {
@@ -133,15 +169,36 @@ describe('monitoring', () => {
       Period: 60,
     });
     const Dimensions = [{ Name: 'cluster', Value: 'a' }];
-    made.hasResourceProperties('AWS::CloudWatch::Alarm', { ...own, MetricName: 'RelayHeartbeatAge', Dimensions, Statistic: 'Maximum', Period: 300 });
-    made.hasResourceProperties('AWS::CloudWatch::Alarm', { ...own, MetricName: 'SyncLatency', Dimensions, ExtendedStatistic: 'p99' });
-    made.hasResourceProperties('AWS::CloudWatch::Alarm', { ...own, MetricName: 'SyncsFailed', Statistic: 'Sum' });
+    made.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      ...own,
+      MetricName: 'RelayHeartbeatAge',
+      Dimensions,
+      Statistic: 'Maximum',
+      Period: 300,
+    });
+    made.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      ...own,
+      MetricName: 'SyncLatency',
+      Dimensions,
+      ExtendedStatistic: 'p99',
+    });
+    made.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      ...own,
+      MetricName: 'SyncsFailed',
+      Statistic: 'Sum',
+    });
   });
 
   it('dashboards and queues are members, for outputs and widgets of the app', () => {
     const { stack, hub, cluster } = world();
-    expect(stack.resolve(hub.dashboards.fleet.dashboardName)).toEqual({ Ref: expect.stringMatching(/^HubMonitoringFleet/) });
-    expect(stack.resolve(hub.dashboards.cluster.dashboardName)).toEqual({ Ref: expect.stringMatching(/^HubMonitoringCluster/) });
-    expect(stack.resolve(cluster.queues.events.queueUrl)).toEqual({ Ref: expect.stringMatching(/^AQueuesEvents/) });
+    expect(stack.resolve(hub.dashboards.fleet.dashboardName)).toEqual({
+      Ref: expect.stringMatching(/^HubMonitoringFleet/),
+    });
+    expect(stack.resolve(hub.dashboards.cluster.dashboardName)).toEqual({
+      Ref: expect.stringMatching(/^HubMonitoringCluster/),
+    });
+    expect(stack.resolve(cluster.queues.events.queueUrl)).toEqual({
+      Ref: expect.stringMatching(/^AQueuesEvents/),
+    });
   });
 });

@@ -27,13 +27,24 @@ describe('objects of the CDK', () => {
     const own = stackIn();
     new FleetHub(own, 'Hub', { vpc: new Vpc(own, 'Vpc') });
     const template = Template.fromStack(own);
-    const inside = Object.values(template.findResources('AWS::Lambda::Function', { Properties: { VpcConfig: Match.anyValue() } }));
-    const subnets = Object.keys(template.findResources('AWS::EC2::Subnet')).filter((id) => id.includes('Private'));
-    expect(inside.map(({ Properties: { VpcConfig } }) => VpcConfig.SubnetIds.map(({ Ref }: { Ref: string }) => Ref))).toEqual([subnets, subnets]);
+    const inside = Object.values(
+      template.findResources('AWS::Lambda::Function', { Properties: { VpcConfig: Match.anyValue() } }),
+    );
+    const subnets = Object.keys(template.findResources('AWS::EC2::Subnet')).filter((id) =>
+      id.includes('Private'),
+    );
+    expect(
+      inside.map(({ Properties: { VpcConfig } }) =>
+        VpcConfig.SubnetIds.map(({ Ref }: { Ref: string }) => Ref),
+      ),
+    ).toEqual([subnets, subnets]);
     template.resourceCountIs('AWS::EC2::SecurityGroup', 2);
 
     const given = stackIn();
-    const vpc = new Vpc(given, 'Vpc', { subnetConfiguration: [{ name: 'Hub', subnetType: SubnetType.PRIVATE_ISOLATED }], natGateways: 0 });
+    const vpc = new Vpc(given, 'Vpc', {
+      subnetConfiguration: [{ name: 'Hub', subnetType: SubnetType.PRIVATE_ISOLATED }],
+      natGateways: 0,
+    });
     const securityGroups = [new SecurityGroup(given, 'Group', { vpc })];
     const proxy = { httpsProxy: 'http://proxy.example.com:3128', noProxy: ['.example.com'] };
     new FleetHub(given, 'Hub', { vpc, vpcSubnets: { subnetGroupName: 'Hub' }, securityGroups, ...proxy });
@@ -59,9 +70,19 @@ describe('objects of the CDK', () => {
     const oidcProvider = new OpenIdConnectProvider(stack, 'Issuer', { url: 'https://issuer.example.com' });
     const role = new Role(stack, 'Reach', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const withSecret = { ...api, auth: { type: 'secret', secret, kmsKey: key } } as const;
-    new FleetCluster(stack, 'A', { hub, id: 'a', api: withSecret, relay: { identity: { type: 'irsa', oidcProvider } } });
+    new FleetCluster(stack, 'A', {
+      hub,
+      id: 'a',
+      api: withSecret,
+      relay: { identity: { type: 'irsa', oidcProvider } },
+    });
     const eks = { ...api, ca: authority, auth: { type: 'eks', clusterName: 'b', role } } as const;
-    new FleetCluster(stack, 'B', { hub, id: 'b', api: eks, relay: { identity: { type: 'existing-role', role } } });
+    new FleetCluster(stack, 'B', {
+      hub,
+      id: 'b',
+      api: eks,
+      relay: { identity: { type: 'existing-role', role } },
+    });
     const template = Template.fromStack(stack);
     const arnOf = (id: string) => ({ 'Fn::GetAtt': [Match.stringLikeRegexp(`^${id}`), 'Arn'] });
     template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
@@ -69,13 +90,17 @@ describe('objects of the CDK', () => {
     });
     template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: arnOf('Key') });
     template.hasResourceProperties('AWS::Logs::LogGroup', { KmsKeyId: arnOf('Key') });
-    template.hasResourceProperties('AWS::CloudWatch::Alarm', { AlarmActions: [{ Ref: Match.stringLikeRegexp('^Ticket') }] });
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmActions: [{ Ref: Match.stringLikeRegexp('^Ticket') }],
+    });
     for (const [action, resource] of [
       ['secretsmanager:GetSecretValue', { Ref: Match.stringLikeRegexp('^Secret') }],
       ['sts:AssumeRole', arnOf('Reach')],
     ] as const)
       template.hasResourceProperties('AWS::IAM::Policy', {
-        PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: action, Resource: resource })]) },
+        PolicyDocument: {
+          Statement: Match.arrayWith([Match.objectLike({ Action: action, Resource: resource })]),
+        },
         Roles: [{ Ref: Match.stringLikeRegexp('^HubSync') }],
       });
     // The issuer's claims are keys of a condition, which a template can have by a custom resource only.
@@ -86,15 +111,28 @@ describe('objects of the CDK', () => {
 
   it('durations and retentions have the units of clusters.yaml', () => {
     const stack = stackIn();
-    const clusterset = { name: 'fleet', silence: 'evictAfter', evictAfter: Duration.minutes(10), importBatch: Duration.seconds(5) } as const;
+    const clusterset = {
+      name: 'fleet',
+      silence: 'evictAfter',
+      evictAfter: Duration.minutes(10),
+      importBatch: Duration.seconds(5),
+    } as const;
     const hub = new FleetHub(stack, 'Hub', { logRetention: RetentionDays.ONE_MONTH, clusterset });
     const settings = { batchPeriod: Duration.seconds(3), history: Duration.days(2) };
     const relay = { identity: { type: 'pod-identity', clusterName: 'a' } } as const;
     new FleetCluster(stack, 'A', { hub, id: 'a', imports: 'shadow', settings, relay });
     const template = Template.fromStack(stack);
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
-    const registration = JSON.stringify(template.findResources('Custom::FleetEndpointsCluster')).replaceAll('\\', '');
-    for (const part of ['"evictAfterSeconds":600', '"importBatchSeconds":5', '"batchPeriodSeconds":3', '"historyDays":2'])
+    const registration = JSON.stringify(template.findResources('Custom::FleetEndpointsCluster')).replaceAll(
+      '\\',
+      '',
+    );
+    for (const part of [
+      '"evictAfterSeconds":600',
+      '"importBatchSeconds":5',
+      '"batchPeriodSeconds":3',
+      '"historyDays":2',
+    ])
       expect(registration).toContain(part);
   });
 
@@ -117,15 +155,26 @@ describe('objects of the CDK', () => {
     );
   });
 
-  it.each([{ securityGroups: [] }, { httpsProxy: 'http://proxy.example.com:3128' }])('a part of the network without vpc is refused: %j', (props) => {
-    expect(() => new FleetHub(stackIn(), 'Hub', props)).toThrow('FleetHub S/Hub: vpcSubnets, securityGroups, httpsProxy and noProxy need vpc');
-  });
+  it.each([{ securityGroups: [] }, { httpsProxy: 'http://proxy.example.com:3128' }])(
+    'a part of the network without vpc is refused: %j',
+    (props) => {
+      expect(() => new FleetHub(stackIn(), 'Hub', props)).toThrow(
+        'FleetHub S/Hub: vpcSubnets, securityGroups, httpsProxy and noProxy need vpc',
+      );
+    },
+  );
 
   it('functions may use the key of a given table', () => {
     const stack = stackIn('eu-central-1');
-    new FleetHub(stack, 'Hub', { table: new Snapshot(stack, 'Table', { encryptionKey: new Key(stack, 'Key') }) });
+    new FleetHub(stack, 'Hub', {
+      table: new Snapshot(stack, 'Table', { encryptionKey: new Key(stack, 'Key') }),
+    });
     Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: Match.arrayWith(['kms:Decrypt', 'kms:DescribeKey']) })]) },
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Action: Match.arrayWith(['kms:Decrypt', 'kms:DescribeKey']) }),
+        ]),
+      },
       Roles: [{ Ref: Match.stringLikeRegexp('^HubIngest') }],
     });
   });
@@ -143,10 +192,16 @@ describe('objects of the CDK', () => {
 
   it('a key or a topic of another region than the stack’s is refused; a key of the table needs a known region', () => {
     const elsewhere = 'arn:aws:kms:us-east-1:111122223333:key/k';
-    expect(() => new FleetHub(stackIn('eu-central-1'), 'Hub', { encryption: { queues: elsewhere } })).toThrow(/is not in hub\.region, eu-central-1/);
+    expect(() => new FleetHub(stackIn('eu-central-1'), 'Hub', { encryption: { queues: elsewhere } })).toThrow(
+      /is not in hub\.region, eu-central-1/,
+    );
     const topic = 'arn:aws:sns:us-east-1:111122223333:page';
-    expect(() => new FleetHub(stackIn('eu-central-1'), 'Hub', { alarms: { pageTopicArn: topic } })).toThrow(/reach topics of their own region alone/);
-    expect(() => new FleetHub(stackIn(), 'Hub', { encryption: { table: elsewhere } })).toThrow(/env\.region of the stack/);
+    expect(() => new FleetHub(stackIn('eu-central-1'), 'Hub', { alarms: { pageTopicArn: topic } })).toThrow(
+      /reach topics of their own region alone/,
+    );
+    expect(() => new FleetHub(stackIn(), 'Hub', { encryption: { table: elsewhere } })).toThrow(
+      /env\.region of the stack/,
+    );
   });
 });
 
@@ -157,11 +212,20 @@ describe('tokens', () => {
     if (schema.oneOf) return [...new Set(schema.oneOf.flatMap((each) => texts(each, path)))];
     if (schema.type === 'array') return texts(schema.items ?? {}, path);
     if (schema.type === 'object')
-      return Object.entries(schema.properties ?? {}).flatMap(([name, each]) => texts(each, path ? `${path}.${name}` : name));
+      return Object.entries(schema.properties ?? {}).flatMap(([name, each]) =>
+        texts(each, path ? `${path}.${name}` : name),
+      );
     return schema.type === 'string' ? [path] : [];
   }
   const all = texts(configShape.schema).filter(
-    (path) => !['hub.account', 'hub.region', 'hub.vpc.vpcId', 'hub.vpc.subnetIds', 'hub.vpc.securityGroupIds'].includes(path),
+    (path) =>
+      ![
+        'hub.account',
+        'hub.region',
+        'hub.vpc.vpcId',
+        'hub.vpc.subnetIds',
+        'hub.vpc.securityGroupIds',
+      ].includes(path),
   );
   /** Templates, or names in them, depend on these. */
   const needed = ['hub.name', 'clusters.id', 'clusters.exports.namespaces', 'clusters.exports.podCidrs'];
@@ -179,19 +243,33 @@ describe('tokens', () => {
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
     const stack = stackIn('eu-central-1', app);
     const { used, token } = tokensIn(stack);
-    const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', { vpcId: token('vpcId'), availabilityZones: ['a'], privateSubnetIds: [token('subnet')] });
+    const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', {
+      vpcId: token('vpcId'),
+      availabilityZones: ['a'],
+      privateSubnetIds: [token('subnet')],
+    });
     const hub = new FleetHub(stack, 'Hub', {
       operatorRoleArns: [token('hub.operatorRoleArns')],
       access: { secrets: [token('hub.access.secrets')], roles: [token('hub.access.roles')] },
-      encryption: { table: token('hub.encryption.table'), queues: token('hub.encryption.queues'), logs: token('hub.encryption.logs') },
+      encryption: {
+        table: token('hub.encryption.table'),
+        queues: token('hub.encryption.queues'),
+        logs: token('hub.encryption.logs'),
+      },
       vpc,
       httpsProxy: token('hub.vpc.httpsProxy'),
       noProxy: [token('hub.vpc.noProxy')],
-      alarms: { pageTopicArn: token('hub.alarms.pageTopicArn'), ticketTopicArn: token('hub.alarms.ticketTopicArn') },
+      alarms: {
+        pageTopicArn: token('hub.alarms.pageTopicArn'),
+        ticketTopicArn: token('hub.alarms.ticketTopicArn'),
+      },
       clusterset: { name: token('hub.clusterset.name') },
       runbookUrl: token('hub.runbookUrl'),
     });
-    const relay = { namespace: token('clusters.relay.namespace'), priorityClassName: token('clusters.relay.priorityClassName') };
+    const relay = {
+      namespace: token('clusters.relay.namespace'),
+      priorityClassName: token('clusters.relay.priorityClassName'),
+    };
     const authOf = (name: string): string => token(`clusters.api.auth.${name}`);
     const identityOf = (name: string): string => token(`clusters.relay.identity.${name}`);
     const clusters: Omit<FleetClusterProps, 'hub' | 'id'>[] = [
@@ -201,20 +279,36 @@ describe('tokens', () => {
         api: {
           url: token('clusters.api.url'),
           ca: token('clusters.api.ca'),
-          auth: { type: 'eks', clusterName: authOf('clusterName'), region: authOf('region'), roleArn: authOf('roleArn') },
+          auth: {
+            type: 'eks',
+            clusterName: authOf('clusterName'),
+            region: authOf('region'),
+            roleArn: authOf('roleArn'),
+          },
         },
-        relay: { ...relay, identity: { type: 'pod-identity', clusterName: identityOf('clusterName'), region: identityOf('region') } },
+        relay: {
+          ...relay,
+          identity: {
+            type: 'pod-identity',
+            clusterName: identityOf('clusterName'),
+            region: identityOf('region'),
+          },
+        },
       },
       {
         api: { ...api, auth: { type: 'web-identity', audience: authOf('audience') } },
         relay: { identity: { type: 'irsa', oidcProviderArn: identityOf('oidcProviderArn') } },
       },
       {
-        api: { ...api, auth: { type: 'secret', secretArn: authOf('secretArn'), kmsKeyArn: authOf('kmsKeyArn') } },
+        api: {
+          ...api,
+          auth: { type: 'secret', secretArn: authOf('secretArn'), kmsKeyArn: authOf('kmsKeyArn') },
+        },
         relay: { identity: { type: 'existing-role', roleArn: identityOf('roleArn') } },
       },
     ];
-    for (const [i, cluster] of clusters.entries()) new FleetCluster(stack, `Cluster${i}`, { hub, id: `c${i}`, ...cluster });
+    for (const [i, cluster] of clusters.entries())
+      new FleetCluster(stack, `Cluster${i}`, { hub, id: `c${i}`, ...cluster });
     expect([...used, ...needed].filter((path) => path.includes('.')).sort()).toEqual([...all].sort());
     const { Resources } = Template.fromStack(stack).toJSON();
     const text = JSON.stringify(Resources);
@@ -227,10 +321,17 @@ describe('tokens', () => {
   it.each([
     ['hub.name', (token: string) => ({ name: token })],
     ['hub.rollout', (token: string) => ({ rollout: token })],
-    ['clusters[0].id', (token: string) => ({ clusters: [{ id: token, relay: { identity: { type: 'pod-identity', clusterName: 'c' } } }] })],
+    [
+      'clusters[0].id',
+      (token: string) => ({
+        clusters: [{ id: token, relay: { identity: { type: 'pod-identity', clusterName: 'c' } } }],
+      }),
+    ],
     [
       'clusters[0].mode',
-      (token: string) => ({ clusters: [{ id: 'a', mode: token, relay: { identity: { type: 'pod-identity', clusterName: 'c' } } }] }),
+      (token: string) => ({
+        clusters: [{ id: 'a', mode: token, relay: { identity: { type: 'pod-identity', clusterName: 'c' } } }],
+      }),
     ],
   ])('a token is refused for %s, on which the synthesis depends', (path, propsOf) => {
     const stack = stackIn();
@@ -242,6 +343,8 @@ describe('tokens', () => {
   it('a token is refused for a number', () => {
     const stack = stackIn();
     const lambdaConcurrencyLimit = new CfnParameter(stack, 'P', { type: 'Number' }).valueAsNumber;
-    expect(() => new FleetHub(stack, 'Hub', { lambdaConcurrencyLimit })).toThrow(/lambdaConcurrencyLimit: a token is given/);
+    expect(() => new FleetHub(stack, 'Hub', { lambdaConcurrencyLimit })).toThrow(
+      /lambdaConcurrencyLimit: a token is given/,
+    );
   });
 });

@@ -25,8 +25,10 @@ const resourcesOf = (template: Template) => template.toJSON()['Resources'] as { 
 const typesOf = (template: Template): string[] => Object.values(resourcesOf(template)).map((r) => r.Type);
 
 it('the local cloud gets no unsupported resources, and the stack reports them', () => {
-  const isThere = ([, { Type, Properties }]: [string, Resource]): boolean => !notOnEmulator.includes(Type) && !Properties?.Metrics;
-  const left = (template: Template): string[] => Object.entries(resourcesOf(template)).flatMap((r) => (isThere(r) ? [r[1].Type] : []));
+  const isThere = ([, { Type, Properties }]: [string, Resource]): boolean =>
+    !notOnEmulator.includes(Type) && !Properties?.Metrics;
+  const left = (template: Template): string[] =>
+    Object.entries(resourcesOf(template)).flatMap((r) => (isThere(r) ? [r[1].Type] : []));
   expect(typesOf(local.hubTemplate)).toEqual(left(whole.hubTemplate));
   expect(typesOf(local.snapshotTemplate)).toEqual(left(whole.snapshotTemplate));
   expect(typesOf(local.clusterTemplate('eks'))).toEqual(left(whole.clusterTemplate('eks')));
@@ -38,10 +40,13 @@ it('the local cloud gets no unsupported resources, and the stack reports them', 
     'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsOftenLateIn30Minutes/Resource',
     'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Default/Monitoring/SyncsOftenLate/Resource',
     ...['ManyRelaysSilent', 'ManyCircuitsOpen', 'ManyGatesClosed', 'MetricsRefused'].map(
-      (id) => `not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/${id}/Resource`,
+      (id) =>
+        `not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/${id}/Resource`,
     ),
     'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Default/Monitoring/FleetUnhealthy/Resource',
-    ...queries.map((_, i) => `not on the local cloud: AWS::Logs::QueryDefinition Small-hub/Default/Query${i + 1}`),
+    ...queries.map(
+      (_, i) => `not on the local cloud: AWS::Logs::QueryDefinition Small-hub/Default/Query${i + 1}`,
+    ),
     'not on the local cloud: AWS::EKS::PodIdentityAssociation Small-cluster-eks/Default/Relay/Association',
     'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/Default/SyncAccess',
     'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/Default/SweepAccess',
@@ -59,12 +64,14 @@ it('allows batches by the name that the local cloud has for them, and only there
 });
 
 it('asks for no key of DynamoDB’s requests there, as the local cloud knows none, and only there', () => {
-  const asks = (template: Template): boolean => JSON.stringify(statementsOf(template, 'RegisterRole')).includes('"Null"');
+  const asks = (template: Template): boolean =>
+    JSON.stringify(statementsOf(template, 'RegisterRole')).includes('"Null"');
   expect([asks(local.hubTemplate), asks(whole.hubTemplate)]).toEqual([false, true]);
 });
 
 it('knows senders there by their sessions, as the local cloud does, and only there', () => {
-  const senders = (template: Template): string => JSON.stringify(template.findResources('AWS::SQS::QueuePolicy'));
+  const senders = (template: Template): string =>
+    JSON.stringify(template.findResources('AWS::SQS::QueuePolicy'));
   expect(senders(local.clusterTemplate('eks'))).toContain(':assumed-role/');
   expect(senders(whole.clusterTemplate('eks'))).not.toMatch(/assumed-role|:root/);
 });

@@ -4,7 +4,8 @@ import { parseConfig } from '#infra/config/load-config.ts';
 import { addFleet, type Fleet } from '#infra/stacks/fleet-stacks.ts';
 import { everything } from './clusters-file.ts';
 
-// The CDK's check of templates against CloudFormation's schemas takes three seconds a process; `npm run synth` makes it.
+// The CDK's check of templates against CloudFormation's schemas takes three seconds a process; `npm run
+// synth` makes it.
 process.env['CDK_VALIDATION'] = 'false';
 
 export interface TestFleet extends Fleet {
@@ -14,7 +15,9 @@ export interface TestFleet extends Fleet {
   readonly clusterTemplate: (id: string) => Template;
 }
 
-/** Stacks of a configuration, without bundling the functions. `prepare` comes before the templates are made. */
+/**
+ * Stacks of a configuration, without bundling the functions. `prepare` comes before the templates are made.
+ */
 export function fleetOf(yaml = everything, prepare: (app: App) => void = () => {}): TestFleet {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
   prepare(app);
@@ -25,7 +28,8 @@ export function fleetOf(yaml = everything, prepare: (app: App) => void = () => {
     app,
     hubTemplate: Template.fromStack(fleet.hub),
     snapshotTemplate: Template.fromStack(fleet.snapshot),
-    clusterTemplate: (id) => Template.fromStack(fleet.clusters[config.clusters.findIndex((c) => c.id === id)]!),
+    clusterTemplate: (id) =>
+      Template.fromStack(fleet.clusters[config.clusters.findIndex((c) => c.id === id)]!),
   };
 }
 
@@ -36,7 +40,8 @@ export interface Statement {
   readonly Effect?: 'Allow' | 'Deny';
 }
 
-export const actionsOf = (statements: readonly Statement[]): string[] => [...new Set(statements.flatMap((s) => s.Action))].sort();
+export const actionsOf = (statements: readonly Statement[]): string[] =>
+  [...new Set(statements.flatMap((s) => s.Action))].sort();
 
 /** Every statement that a role has from policies of its template, by the beginning of its logical id. */
 export function statementsOf(template: Template, role: string): Statement[] {
@@ -47,5 +52,7 @@ export function statementsOf(template: Template, role: string): Statement[] {
     ...Object.values(template.findResources('AWS::IAM::Policy')),
     ...Object.values(template.findResources('AWS::IAM::ManagedPolicy')),
   ];
-  return policies.filter((p) => attached(p['Properties'].Roles)).flatMap((p) => p['Properties'].PolicyDocument.Statement as Statement[]);
+  return policies
+    .filter((p) => attached(p['Properties'].Roles))
+    .flatMap((p) => p['Properties'].PolicyDocument.Statement as Statement[]);
 }

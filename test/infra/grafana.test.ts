@@ -13,14 +13,17 @@ interface Drawn {
     readonly targets?: readonly { readonly metricName?: string; readonly expr?: string }[];
   }[];
 }
-const drawn = (name: string): Drawn => grafanaDashboards().find((file) => file.name === `${name}.json`)?.dashboard as Drawn;
+const drawn = (name: string): Drawn =>
+  grafanaDashboards().find((file) => file.name === `${name}.json`)?.dashboard as Drawn;
 const targetsOf = ({ panels }: Drawn) => panels.flatMap(({ targets = [] }) => targets);
 
 it.each(dashboards)('the dashboard $id has each metric of our own that CloudWatch’s has', ({ id, rows }) => {
   const ours = rows
     .flatMap(({ widgets }) => widgets.flatMap(({ series }) => series))
     .flatMap((s) => ('metric' in s ? s.metric : 'upstream' in s ? s.upstream : []));
-  expect(new Set(targetsOf(drawn(id)).map(({ metricName }) => metricName))).toEqual(new Set([...ours, ...(id === 'cluster' ? queueMetrics : [])]));
+  expect(new Set(targetsOf(drawn(id)).map(({ metricName }) => metricName))).toEqual(
+    new Set([...ours, ...(id === 'cluster' ? queueMetrics : [])]),
+  );
 });
 const queueMetrics = [
   'ApproximateNumberOfMessagesVisible',
@@ -34,12 +37,18 @@ it('the dashboard of the relays has each of their metrics', () => {
   expect(asked.sort()).toEqual(Object.keys(relayMetrics).sort());
 });
 
-it.each(['fleet', 'cluster', 'relay'])('the panels of %s have ids of their own, and none covers another or leaves the grid', (name) => {
-  const { panels } = drawn(name);
-  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-    Array.from({ length: w * h }, (_, i) => ({ column: x + (i % w), cell: `${x + (i % w)},${y + Math.floor(i / w)}` })),
-  );
-  expect(new Set(cells.map(({ cell }) => cell)).size).toBe(cells.length);
-  expect(cells.filter(({ column }) => column >= 24)).toEqual([]);
-});
+it.each(['fleet', 'cluster', 'relay'])(
+  'the panels of %s have ids of their own, and none covers another or leaves the grid',
+  (name) => {
+    const { panels } = drawn(name);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, i) => ({
+        column: x + (i % w),
+        cell: `${x + (i % w)},${y + Math.floor(i / w)}`,
+      })),
+    );
+    expect(new Set(cells.map(({ cell }) => cell)).size).toBe(cells.length);
+    expect(cells.filter(({ column }) => column >= 24)).toEqual([]);
+  },
+);

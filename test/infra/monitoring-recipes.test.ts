@@ -7,12 +7,19 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { expect, it } from 'vitest';
 
-const blocks = [...readFileSync('docs/monitoring.md', 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+const blocks = [...readFileSync('docs/monitoring.md', 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+  ([, text = '']) => text,
+);
 
 /** Runs a block with its own imports, and what the page's text names. */
 async function runBlock(text: string, named: object): Promise<void> {
   const imports = [...text.matchAll(/^import \{ (.*) \} from '(.*)';$/gm)];
-  const modules = await Promise.all(imports.map(async ([, names = '', from = '']) => ({ names: names.split(', '), module: await import(from) })));
+  const modules = await Promise.all(
+    imports.map(async ([, names = '', from = '']) => ({
+      names: names.split(', '),
+      module: await import(from),
+    })),
+  );
   const given = new Map<string, unknown>([
     ...Object.entries(named),
     ...modules.flatMap(({ names, module }) => names.map((name) => [name, module[name]] as const)),
@@ -21,7 +28,9 @@ async function runBlock(text: string, named: object): Promise<void> {
 }
 
 it('the recipes send alarms to Slack and PagerDuty, and their changes of state to a rule of EventBridge', async () => {
-  const stack = new Stack(new App(), 'Platform', { env: { account: '111122223333', region: 'eu-central-1' } });
+  const stack = new Stack(new App(), 'Platform', {
+    env: { account: '111122223333', region: 'eu-central-1' },
+  });
   const topic = new Topic(stack, 'Page');
   const automation = new LambdaFunction(stack, 'Automation', {
     code: Code.fromInline('exports.handler = () => {}'),
@@ -31,10 +40,15 @@ it('the recipes send alarms to Slack and PagerDuty, and their changes of state t
   expect(blocks).toHaveLength(2);
   for (const block of blocks) await runBlock(block, { stack, topic, automation });
   const template = Template.fromStack(stack);
-  const idOf = (construct: Construct): string => stack.getLogicalId(construct.node.defaultChild as CfnElement);
+  const idOf = (construct: Construct): string =>
+    stack.getLogicalId(construct.node.defaultChild as CfnElement);
   const ref = { Ref: idOf(topic) };
   template.hasResourceProperties('AWS::Chatbot::SlackChannelConfiguration', { SnsTopicArns: [ref] });
-  template.hasResourceProperties('AWS::SNS::Subscription', { TopicArn: ref, Protocol: 'https', Endpoint: Match.stringLikeRegexp('pagerduty') });
+  template.hasResourceProperties('AWS::SNS::Subscription', {
+    TopicArn: ref,
+    Protocol: 'https',
+    Endpoint: Match.stringLikeRegexp('pagerduty'),
+  });
   template.hasResourceProperties('AWS::Events::Rule', {
     EventPattern: { source: ['aws.cloudwatch'], 'detail-type': ['CloudWatch Alarm State Change'] },
     Targets: [Match.objectLike({ Arn: { 'Fn::GetAtt': [idOf(automation), 'Arn'] } })],

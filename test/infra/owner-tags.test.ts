@@ -24,30 +24,54 @@ type Tags = { readonly [key: string]: string };
 
 /** Resources that could have the tags and lack one. A type has tags as a list or as a map. */
 function untagged(template: Template, tags: Tags): readonly string[] {
-  const resources = Object.entries(template.toJSON()['Resources'] as { readonly [id: string]: { readonly Type: string } });
+  const resources = Object.entries(
+    template.toJSON()['Resources'] as { readonly [id: string]: { readonly Type: string } },
+  );
   const has = (text: string): boolean =>
-    Object.entries(tags).every(([Key, Value]) => text.includes(JSON.stringify({ Key, Value })) || text.includes(`"${Key}":"${Value}"`));
-  return resources.filter(([, { Type }]) => !tagless.includes(Type)).flatMap(([id, resource]) => (has(JSON.stringify(resource)) ? [] : [id]));
+    Object.entries(tags).every(
+      ([Key, Value]) => text.includes(JSON.stringify({ Key, Value })) || text.includes(`"${Key}":"${Value}"`),
+    );
+  return resources
+    .filter(([, { Type }]) => !tagless.includes(Type))
+    .flatMap(([id, resource]) => (has(JSON.stringify(resource)) ? [] : [id]));
 }
 
 describe('tags', () => {
   it('every resource of a hub and its table that takes tags names the hub', () => {
     const { hubTemplate, snapshotTemplate } = fleetOf();
-    for (const template of [hubTemplate, snapshotTemplate]) expect(untagged(template, { 'fleet-endpoints:hub': 'Fleet' })).toEqual([]);
+    for (const template of [hubTemplate, snapshotTemplate])
+      expect(untagged(template, { 'fleet-endpoints:hub': 'Fleet' })).toEqual([]);
   });
 
-  it.each(['eks', 'own'])('every resource of the cluster %s that takes tags names the cluster and its hub', (id) => {
-    expect(untagged(fleetOf().clusterTemplate(id), { 'fleet-endpoints:hub': 'Fleet', 'fleet-endpoints:cluster': id })).toEqual([]);
-  });
+  it.each(['eks', 'own'])(
+    'every resource of the cluster %s that takes tags names the cluster and its hub',
+    (id) => {
+      expect(
+        untagged(fleetOf().clusterTemplate(id), {
+          'fleet-endpoints:hub': 'Fleet',
+          'fleet-endpoints:cluster': id,
+        }),
+      ).toEqual([]);
+    },
+  );
 
   it('resources of one stack with a hub and two clusters name their own cluster', () => {
     const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Platform');
     const hub = new FleetHub(stack, 'Hub', { name: 'Fleet' });
-    for (const id of ['a', 'b']) new FleetCluster(stack, id, { hub, id, relay: { identity: { type: 'pod-identity', clusterName: id } } });
+    for (const id of ['a', 'b'])
+      new FleetCluster(stack, id, {
+        hub,
+        id,
+        relay: { identity: { type: 'pod-identity', clusterName: id } },
+      });
     const template = Template.fromStack(stack);
     expect(untagged(template, { 'fleet-endpoints:hub': 'Fleet' })).toEqual([]);
     const queuesOf = (Value: string) =>
-      Object.keys(template.findResources('AWS::SQS::Queue', { Properties: { Tags: Match.arrayWith([{ Key: 'fleet-endpoints:cluster', Value }]) } }));
+      Object.keys(
+        template.findResources('AWS::SQS::Queue', {
+          Properties: { Tags: Match.arrayWith([{ Key: 'fleet-endpoints:cluster', Value }]) },
+        }),
+      );
     expect(queuesOf('a')).toHaveLength(4);
     expect(queuesOf('b')).toHaveLength(4);
   });
@@ -56,7 +80,9 @@ describe('tags', () => {
 describe('alarms without a topic', () => {
   function warnings(topics: readonly ('pageTopic' | 'ticketTopic')[]): readonly string[] {
     const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Platform');
-    new FleetHub(stack, 'Hub', { alarms: Object.fromEntries(topics.map((name) => [name, new Topic(stack, name)])) });
+    new FleetHub(stack, 'Hub', {
+      alarms: Object.fromEntries(topics.map((name) => [name, new Topic(stack, name)])),
+    });
     return Annotations.fromStack(stack)
       .findWarning('*', Match.stringLikeRegexp('nobody hears'))
       .map(({ entry }) => /\w+TopicArn/.exec(String(entry.data))?.[0] ?? '');

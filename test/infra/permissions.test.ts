@@ -4,13 +4,27 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '#infra/config/load-config.ts';
 import { HubStack } from '#infra/stacks/hub-stack.ts';
 import { SnapshotStack } from '#infra/stacks/snapshot-stack.ts';
-import { accessKey, auditKey, clusterIndexKey, importerKey, metaKey, objectKey, queueKey, workKey } from '#shared/store/keys.ts';
+import {
+  accessKey,
+  auditKey,
+  clusterIndexKey,
+  importerKey,
+  metaKey,
+  objectKey,
+  queueKey,
+  workKey,
+} from '#shared/store/keys.ts';
 import { everything } from './clusters-file.ts';
 import { actionsOf, fleetOf, type Statement, statementsOf } from './fleet.ts';
 
 const { hubTemplate, snapshotTemplate, clusterTemplate } = fleetOf();
 const log = ['logs:CreateLogStream', 'logs:PutLogEvents'];
-const consume = ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
+const consume = [
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:ReceiveMessage',
+];
 const network = [
   'ec2:AssignPrivateIpAddresses',
   'ec2:CreateNetworkInterface',
@@ -35,7 +49,15 @@ const secretCluster = (i: number, more = ''): string => `
 
 describe('each function may do exactly this', () => {
   it.each([
-    ['IngestRole', [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage']],
+    [
+      'IngestRole',
+      [
+        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+        ...log,
+        ...consume,
+        'sqs:SendMessage',
+      ],
+    ],
     [
       'SyncRole',
       [
@@ -59,16 +81,39 @@ describe('each function may do exactly this', () => {
     ],
     ['RegisterRole', [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'), ...log]],
     ['SweepSchedule', ['lambda:InvokeFunction']],
-    ['IngestRolloutRole', ['cloudwatch:DescribeAlarms', 'lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']],
-    ['SyncRolloutRole', ['cloudwatch:DescribeAlarms', 'lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']],
+    [
+      'IngestRolloutRole',
+      [
+        'cloudwatch:DescribeAlarms',
+        'lambda:GetAlias',
+        'lambda:GetProvisionedConcurrencyConfig',
+        'lambda:UpdateAlias',
+      ],
+    ],
+    [
+      'SyncRolloutRole',
+      [
+        'cloudwatch:DescribeAlarms',
+        'lambda:GetAlias',
+        'lambda:GetProvisionedConcurrencyConfig',
+        'lambda:UpdateAlias',
+      ],
+    ],
   ])('%s', (role, actions) => {
     expect(actionsOf(statementsOf(hubTemplate, role))).toEqual([...actions].sort());
   });
 
   it('no function has network rights without a VPC, nor rights to clusters that are not there', () => {
-    const { hubTemplate: bare } = fleetOf('hub: {}\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }');
+    const { hubTemplate: bare } = fleetOf(
+      'hub: {}\nclusters:\n  - { id: a, relay: { identity: { type: pod-identity, clusterName: a } } }',
+    );
     expect(actionsOf(statementsOf(bare, 'SyncRole'))).toEqual(
-      [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...log, ...consume, 'sqs:SendMessage'].sort(),
+      [
+        ...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+        ...log,
+        ...consume,
+        'sqs:SendMessage',
+      ].sort(),
     );
   });
 });
@@ -83,7 +128,9 @@ describe('and on exactly these', () => {
   it('assumes the roles, reads the secrets and asks for the audiences that are configured', () => {
     const statements = statementsOf(hubTemplate, 'SyncRole');
     expect(on(statements, 'sts:AssumeRole')).toBe('["arn:aws:iam::444455556666:role/elsewhere"]');
-    expect(on(statements, 'secretsmanager:GetSecretValue')).toBe('["arn:aws:secretsmanager:eu-central-1:111122223333:secret:s-AbCdEf"]');
+    expect(on(statements, 'secretsmanager:GetSecretValue')).toBe(
+      '["arn:aws:secretsmanager:eu-central-1:111122223333:secret:s-AbCdEf"]',
+    );
     expect(statements.find((s) => s.Action === 'sts:GetWebIdentityToken')!.Condition).toEqual({
       'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': ['own'] },
       Null: { 'sts:IdentityTokenAudience': 'false' },
@@ -91,45 +138,73 @@ describe('and on exactly these', () => {
   });
 
   it('register registers clusters without touching data of their relays', () => {
-    const [statement] = statementsOf(hubTemplate, 'RegisterRole').filter((s) => [s.Action].flat().includes('dynamodb:PutItem'));
+    const [statement] = statementsOf(hubTemplate, 'RegisterRole').filter((s) =>
+      [s.Action].flat().includes('dynamodb:PutItem'),
+    );
     expect(statement!.Condition).toEqual({
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'IMPORTERS', 'QUEUE#*', 'ACCESS#*'] },
+      'ForAllValues:StringLike': {
+        'dynamodb:LeadingKeys': ['CLUSTER#*', 'CLUSTERS', 'IMPORTERS', 'QUEUE#*', 'ACCESS#*'],
+      },
       Null: { 'dynamodb:LeadingKeys': 'false' },
     });
   });
 
-  it.each(['IngestRole', 'SyncRole', 'SweepRole'])('the role denies %s the records of clusters’ access and of queues’ owners', (role) => {
-    const keys = [clusterIndexKey('c'), importerKey('c'), queueKey('arn'), accessKey('c')].map(({ pk }) => pk);
-    const denied = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Deny' && actionsOf([s])[0]?.startsWith('dynamodb:'));
-    const patterns = denied.flatMap(
-      (s) => (s.Condition as { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': string[] } })['ForAnyValue:StringLike']['dynamodb:LeadingKeys'],
-    );
-    const matches = (key: string) => patterns.some((p) => (p.endsWith('*') ? key.startsWith(p.slice(0, -1)) : key === p));
-    const reads = table('BatchGetItem', 'GetItem', 'Query', 'Scan');
-    const allowed = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Allow');
-    const writes = actionsOf(allowed).filter((a) => a.startsWith('dynamodb:') && !reads.includes(a));
-    expect(actionsOf(denied)).toEqual(expect.arrayContaining([...table('DeleteItem', 'PutItem', 'UpdateItem'), ...writes]));
-    expect(keys.map(matches)).toEqual([true, true, true, true]);
-    expect(
-      [metaKey('c'), auditKey('c', 1), objectKey('c', 'Pod', 'ns', 'p'), workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 's' })].map(
-        ({ pk }) => matches(pk),
-      ),
-    ).toEqual([false, false, false, false]);
-  });
+  it.each(['IngestRole', 'SyncRole', 'SweepRole'])(
+    'the role denies %s the records of clusters’ access and of queues’ owners',
+    (role) => {
+      const keys = [clusterIndexKey('c'), importerKey('c'), queueKey('arn'), accessKey('c')].map(
+        ({ pk }) => pk,
+      );
+      const denied = statementsOf(hubTemplate, role).filter(
+        (s) => s.Effect === 'Deny' && actionsOf([s])[0]?.startsWith('dynamodb:'),
+      );
+      const patterns = denied.flatMap(
+        (s) =>
+          (s.Condition as { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': string[] } })[
+            'ForAnyValue:StringLike'
+          ]['dynamodb:LeadingKeys'],
+      );
+      const matches = (key: string) =>
+        patterns.some((p) => (p.endsWith('*') ? key.startsWith(p.slice(0, -1)) : key === p));
+      const reads = table('BatchGetItem', 'GetItem', 'Query', 'Scan');
+      const allowed = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Allow');
+      const writes = actionsOf(allowed).filter((a) => a.startsWith('dynamodb:') && !reads.includes(a));
+      expect(actionsOf(denied)).toEqual(
+        expect.arrayContaining([...table('DeleteItem', 'PutItem', 'UpdateItem'), ...writes]),
+      );
+      expect(keys.map(matches)).toEqual([true, true, true, true]);
+      expect(
+        [
+          metaKey('c'),
+          auditKey('c', 1),
+          objectKey('c', 'Pod', 'ns', 'p'),
+          workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 's' }),
+        ].map(({ pk }) => matches(pk)),
+      ).toEqual([false, false, false, false]);
+    },
+  );
 
   it('grants nothing by a managed policy, and no action by a star', () => {
     for (const template of [hubTemplate, snapshotTemplate, clusterTemplate('watched')]) {
-      for (const role of Object.values(template.findResources('AWS::IAM::Role'))) expect(role['Properties']).not.toHaveProperty('ManagedPolicyArns');
+      for (const role of Object.values(template.findResources('AWS::IAM::Role')))
+        expect(role['Properties']).not.toHaveProperty('ManagedPolicyArns');
       for (const policy of Object.values(template.findResources('AWS::IAM::Policy'))) {
-        expect(actionsOf(policy['Properties'].PolicyDocument.Statement).filter((a) => a.includes('*'))).toEqual([]);
+        expect(
+          actionsOf(policy['Properties'].PolicyDocument.Statement).filter((a) => a.includes('*')),
+        ).toEqual([]);
       }
     }
   });
 
   it('gives the right to network interfaces to Lambda, and not to the code that it runs', () => {
     for (const role of ['SyncRole', 'SweepRole']) {
-      const [denied] = statementsOf(hubTemplate, role).filter((s) => s.Effect === 'Deny' && actionsOf([s]).includes('ec2:CreateNetworkInterface'));
-      expect(denied).toMatchObject({ Resource: '*', Condition: { Null: { 'lambda:SourceFunctionArn': 'false' } } });
+      const [denied] = statementsOf(hubTemplate, role).filter(
+        (s) => s.Effect === 'Deny' && actionsOf([s]).includes('ec2:CreateNetworkInterface'),
+      );
+      expect(denied).toMatchObject({
+        Resource: '*',
+        Condition: { Null: { 'lambda:SourceFunctionArn': 'false' } },
+      });
       expect(actionsOf([denied!])).toEqual(network);
     }
   });
@@ -164,7 +239,8 @@ describe('and on exactly these', () => {
     expect(uses(keyed.hubTemplate, 'RegisterRole')).toEqual([use('table', 'dynamodb')]);
     expect(uses(keyed.clusterTemplate('a'), 'RelayRole')).toEqual([use('queues', 'sqs')]);
     for (const template of [keyed.hubTemplate, keyed.clusterTemplate('a')])
-      for (const queue of Object.values(template.findResources('AWS::SQS::Queue'))) expect(queue['Properties'].KmsMasterKeyId).toBe(arn('queues'));
+      for (const queue of Object.values(template.findResources('AWS::SQS::Queue')))
+        expect(queue['Properties'].KmsMasterKeyId).toBe(arn('queues'));
     keyed.hubTemplate.resourcePropertiesCountIs('AWS::Logs::LogGroup', { KmsKeyId: arn('logs') }, 4);
     keyed.snapshotTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
@@ -175,39 +251,57 @@ describe('and on exactly these', () => {
 
 describe('within what IAM lets a role have', () => {
   const sizesOf = (template: Template, type: string): number[] =>
-    Object.values(template.findResources(type)).map((p) => JSON.stringify(p['Properties'].PolicyDocument).length);
+    Object.values(template.findResources(type)).map(
+      (p) => JSON.stringify(p['Properties'].PolicyDocument).length,
+    );
   const attachments = (template: Template, role: string): number => {
     const own = Object.keys(template.findResources('AWS::IAM::Role')).find((id) => id.startsWith(role));
-    return Object.values(template.findResources('AWS::IAM::ManagedPolicy')).filter((p) => JSON.stringify(p['Properties'].Roles).includes(`"${own}"`))
-      .length;
+    return Object.values(template.findResources('AWS::IAM::ManagedPolicy')).filter((p) =>
+      JSON.stringify(p['Properties'].Roles).includes(`"${own}"`),
+    ).length;
   };
   const hubOf = (hub: string, count: number): Template => {
     const clusters = Array.from({ length: count }, (_, i) => secretCluster(i)).join('');
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
     const { snapshot } = new SnapshotStack(app, 'Snapshot');
-    const config = parseConfig('clusters.yaml', `hub: { lambdaConcurrencyLimit: 100000${hub} }\nclusters:${clusters}`);
+    const config = parseConfig(
+      'clusters.yaml',
+      `hub: { lambdaConcurrencyLimit: 100000${hub} }\nclusters:${clusters}`,
+    );
     return Template.fromStack(new HubStack(app, 'Hub', { config, snapshot }));
   };
 
   it.each([
     [400, 'one by one', ''],
-    [1000, 'by a pattern', ', access: { secrets: ["arn:aws:secretsmanager:eu-central-1:111122223333:secret:platform/production/*"] }'],
-  ])('the rights of a role have room for the secrets of %i clusters with names of 64 characters, %s', (count, _, hub) => {
-    const big = hubOf(hub, count);
-    expect(Math.max(...sizesOf(big, 'AWS::IAM::Policy'))).toBeLessThan(10_240);
-    expect(Math.max(0, ...sizesOf(big, 'AWS::IAM::ManagedPolicy'))).toBeLessThan(6_144);
-    for (const role of ['SyncRole', 'SweepRole']) {
-      expect(attachments(big, role)).toBeLessThanOrEqual(10);
-      const readable = statementsOf(big, role).flatMap((s) =>
-        [s.Action].flat().includes('secretsmanager:GetSecretValue') ? [s.Resource].flat() : [],
-      ) as string[];
-      const covered = (arn: string) => readable.some((r) => r === arn || (r.endsWith('*') && arn.startsWith(r.slice(0, -1))));
-      expect(Array.from({ length: count }, (__, i) => secret(i)).filter((arn) => !covered(arn))).toEqual([]);
-    }
-  });
+    [
+      1000,
+      'by a pattern',
+      ', access: { secrets: ["arn:aws:secretsmanager:eu-central-1:111122223333:secret:platform/production/*"] }',
+    ],
+  ])(
+    'the rights of a role have room for the secrets of %i clusters with names of 64 characters, %s',
+    (count, _, hub) => {
+      const big = hubOf(hub, count);
+      expect(Math.max(...sizesOf(big, 'AWS::IAM::Policy'))).toBeLessThan(10_240);
+      expect(Math.max(0, ...sizesOf(big, 'AWS::IAM::ManagedPolicy'))).toBeLessThan(6_144);
+      for (const role of ['SyncRole', 'SweepRole']) {
+        expect(attachments(big, role)).toBeLessThanOrEqual(10);
+        const readable = statementsOf(big, role).flatMap((s) =>
+          [s.Action].flat().includes('secretsmanager:GetSecretValue') ? [s.Resource].flat() : [],
+        ) as string[];
+        const covered = (arn: string) =>
+          readable.some((r) => r === arn || (r.endsWith('*') && arn.startsWith(r.slice(0, -1))));
+        expect(Array.from({ length: count }, (__, i) => secret(i)).filter((arn) => !covered(arn))).toEqual(
+          [],
+        );
+      }
+    },
+  );
 
   it('a role that lacks rights by IAM’s limits is reported at once, with the solution', () => {
-    expect(() => hubOf('', 1000)).toThrow(/fill \d+ policies, and IAM lets a role have 10: give hub\.access\.secrets or hub\.access\.roles patterns/);
+    expect(() => hubOf('', 1000)).toThrow(
+      /fill \d+ policies, and IAM lets a role have 10: give hub\.access\.secrets or hub\.access\.roles patterns/,
+    );
   });
 });
 
@@ -216,7 +310,9 @@ describe('the queues of a cluster', () => {
     const policies = Object.values(template.findResources('AWS::SQS::QueuePolicy')).filter((p) =>
       JSON.stringify(p['Properties'].Queues).includes(`"${queue}`),
     );
-    const [only] = policies.flatMap((p) => p['Properties'].PolicyDocument.Statement).filter((s) => s.Sid === 'OnlyTheseSend');
+    const [only] = policies
+      .flatMap((p) => p['Properties'].PolicyDocument.Statement)
+      .filter((s) => s.Sid === 'OnlyTheseSend');
     expect(only).toMatchObject({ Effect: 'Deny', Action: 'sqs:SendMessage', Principal: { AWS: '*' } });
     return only.Condition.ArnNotLike['aws:PrincipalArn'];
   };
@@ -224,8 +320,11 @@ describe('the queues of a cluster', () => {
     values.map((v) => /(Ingest|Sync|Sweep|Relay)Role/.exec(JSON.stringify(v))?.[1] ?? String(v));
 
   it('the queues accept messages of their relay, the hub’s functions and the listed operators only, independent of other rights in the account', () => {
-    const operator = 'arn:aws:iam::111122223333:role/aws-reserved/sso.amazonaws.com/*/AWSReservedSSO_Platform_*';
-    const { clusterTemplate: listed, hubTemplate: listedHub } = fleetOf(everything.replace('hub:\n', `hub:\n  operatorRoleArns: ["${operator}"]\n`));
+    const operator =
+      'arn:aws:iam::111122223333:role/aws-reserved/sso.amazonaws.com/*/AWSReservedSSO_Platform_*';
+    const { clusterTemplate: listed, hubTemplate: listedHub } = fleetOf(
+      everything.replace('hub:\n', `hub:\n  operatorRoleArns: ["${operator}"]\n`),
+    );
     expect(named(senders(listed('watched'), 'QueuesEvents'))).toEqual(['Relay', 'Ingest', 'Sweep', operator]);
     expect(named(senders(listed('watched'), 'QueuesSyncs'))).toEqual(['Ingest', 'Sync', 'Sweep', operator]);
     expect(named(senders(clusterTemplate('elsewhere'), 'QueuesEvents'))).toEqual([
@@ -241,8 +340,13 @@ describe('the queues of a cluster', () => {
   });
 
   it('the queues of a cluster have policies of 8 KB at most, with as many operators as may be listed', () => {
-    const operators = Array.from({ length: 20 }, (_, i) => `"arn:aws:iam::111122223333:role/${'x'.repeat(90)}-${i}-*"`);
-    const { clusterTemplate: listed } = fleetOf(everything.replace('hub:\n', `hub:\n  operatorRoleArns: [${operators}]\n`));
+    const operators = Array.from(
+      { length: 20 },
+      (_, i) => `"arn:aws:iam::111122223333:role/${'x'.repeat(90)}-${i}-*"`,
+    );
+    const { clusterTemplate: listed } = fleetOf(
+      everything.replace('hub:\n', `hub:\n  operatorRoleArns: [${operators}]\n`),
+    );
     for (const policy of Object.values(listed('elsewhere').findResources('AWS::SQS::QueuePolicy')))
       expect(JSON.stringify(policy['Properties'].PolicyDocument).length).toBeLessThan(8_192);
   });
@@ -251,7 +355,9 @@ describe('the queues of a cluster', () => {
 describe('a relay may send to the events queue of its cluster and do nothing else', () => {
   it.each(['watched', 'eks'])('%s: by a role of its own', (id) => {
     const template = clusterTemplate(id);
-    const [events] = Object.keys(template.findResources('AWS::SQS::Queue')).filter((q) => q.startsWith('QueuesEvents'));
+    const [events] = Object.keys(template.findResources('AWS::SQS::Queue')).filter((q) =>
+      q.startsWith('QueuesEvents'),
+    );
     expect(statementsOf(template, 'RelayRole')).toEqual([
       { Action: 'sqs:SendMessage', Effect: 'Allow', Resource: { 'Fn::GetAtt': [events, 'Arn'] } },
     ]);
@@ -259,11 +365,14 @@ describe('a relay may send to the events queue of its cluster and do nothing els
 
   it('elsewhere: by the queue’s policy, for a role that is already there', () => {
     const policies = Object.values(clusterTemplate('elsewhere').findResources('AWS::SQS::QueuePolicy'));
-    const allowed = policies.flatMap((p) => p['Properties'].PolicyDocument.Statement).filter((s) => s.Effect === 'Allow');
+    const allowed = policies
+      .flatMap((p) => p['Properties'].PolicyDocument.Statement)
+      .filter((s) => s.Effect === 'Allow');
     expect(allowed).toEqual([
       expect.objectContaining({
         Action: 'sqs:SendMessage',
-        // By its name, not by the unique id that SQS would make of a principal: the role may be deleted and made again.
+        // By its name, not by the unique id that SQS would make of a principal: the role may be deleted and
+        // made again.
         Principal: { AWS: '*' },
         Condition: {
           ArnEquals: { 'aws:PrincipalArn': 'arn:aws:iam::444455556666:role/elsewhere-relay' },
@@ -285,7 +394,15 @@ describe('a relay may send to the events queue of its cluster and do nothing els
           'aws:RequestTag/eks-cluster-arn': {
             'Fn::Join': [
               '',
-              ['arn:', { Ref: 'AWS::Partition' }, ':eks:', { Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }, ':cluster/watched'],
+              [
+                'arn:',
+                { Ref: 'AWS::Partition' },
+                ':eks:',
+                { Ref: 'AWS::Region' },
+                ':',
+                { Ref: 'AWS::AccountId' },
+                ':cluster/watched',
+              ],
             ],
           },
           'aws:RequestTag/kubernetes-namespace': 'fleet-endpoints',

@@ -16,7 +16,13 @@ it('the types of the props are those of clusters.yaml (npm run props writes them
 });
 
 it('every prop and attribute has a comment of whole sentences', () => {
-  const names = ['constructs/props', 'constructs/fleet-hub-props', 'constructs/fleet-cluster', 'constructs/imported-hub', 'stages/snapshot-table'];
+  const names = [
+    'constructs/props',
+    'constructs/fleet-hub-props',
+    'constructs/fleet-cluster',
+    'constructs/imported-hub',
+    'stages/snapshot-table',
+  ];
   const members = names.flatMap((name) => {
     const [interfaces = ''] = readFileSync(`infra/${name}.ts`, 'utf8').split(/^export class /m);
     const lines = interfaces.split('\n');
@@ -38,14 +44,27 @@ it('every prop and attribute has a comment of whole sentences', () => {
 });
 
 it('the schema for editors has every key of the example, with a sentence and the default', () => {
-  const schema = configSchema() as { properties: { hub: { properties: object }; clusters: { items: { properties: object; required: string[] } } } };
+  const schema = configSchema() as {
+    properties: {
+      hub: { properties: object };
+      clusters: { items: { properties: object; required: string[] } };
+    };
+  };
   expect(schema.properties.hub.properties).toMatchObject({
-    rollout: { enum: ['gradual', 'at-once'], default: 'gradual', description: expect.stringContaining('a tenth a minute') },
+    rollout: {
+      enum: ['gradual', 'at-once'],
+      default: 'gradual',
+      description: expect.stringContaining('a tenth a minute'),
+    },
   });
-  expect(schema.properties.clusters.items).toMatchObject({ required: ['id', 'relay'], additionalProperties: false });
-  const undescribed = Object.entries({ ...schema.properties.hub.properties, ...schema.properties.clusters.items.properties }).filter(
-    ([, value]) => !(value as { description?: string }).description,
-  );
+  expect(schema.properties.clusters.items).toMatchObject({
+    required: ['id', 'relay'],
+    additionalProperties: false,
+  });
+  const undescribed = Object.entries({
+    ...schema.properties.hub.properties,
+    ...schema.properties.clusters.items.properties,
+  }).filter(([, value]) => !(value as { description?: string }).description);
   expect(undescribed.map(([name]) => name)).toEqual([]);
 });
 
@@ -62,8 +81,12 @@ it('props follow the rules of clusters.yaml, and a mistake names the construct a
   );
   const scope = stack();
   const hub = new FleetHub(scope, 'Hub');
-  expect(() => new FleetCluster(scope, 'A', { hub, id: 'Shop', relay })).toThrow(/^FleetCluster S\/A: id: "Shop" is not 1 to 32 of a-z/);
-  expect(() => new FleetCluster(scope, 'B', { hub, id: 'b', mode: 'active', relay })).toThrow(/there is no api to write to/);
+  expect(() => new FleetCluster(scope, 'A', { hub, id: 'Shop', relay })).toThrow(
+    /^FleetCluster S\/A: id: "Shop" is not 1 to 32 of a-z/,
+  );
+  expect(() => new FleetCluster(scope, 'B', { hub, id: 'b', mode: 'active', relay })).toThrow(
+    /there is no api to write to/,
+  );
 });
 
 it('in one stack a cluster’s queues are consumed after the aliases that consume them exist', () => {
@@ -74,12 +97,17 @@ it('in one stack a cluster’s queues are consumed after the aliases that consum
   const aliases = Object.keys(template.findResources('AWS::Lambda::Alias'));
   expect(aliases).toHaveLength(2);
   const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
-  expect(mappings.map((mapping) => mapping.DependsOn)).toEqual([expect.arrayContaining(aliases), expect.arrayContaining(aliases)]);
+  expect(mappings.map((mapping) => mapping.DependsOn)).toEqual([
+    expect.arrayContaining(aliases),
+    expect.arrayContaining(aliases),
+  ]);
 });
 
 describe('a cluster of the same app', () => {
   const statements = (scope: Stack, role: string) =>
-    statementsOf(Template.fromStack(scope), role).filter(({ Action }) => Action === 'secretsmanager:GetSecretValue');
+    statementsOf(Template.fromStack(scope), role).filter(
+      ({ Action }) => Action === 'secretsmanager:GetSecretValue',
+    );
   const { secretArn } = api.auth;
 
   it('a cluster gives the hub the rights for it, unless it is in `clusters`', () => {
@@ -89,7 +117,10 @@ describe('a cluster of the same app', () => {
     const own = { ...api, auth: { ...api.auth, secretArn: `${secretArn}2` } };
     new FleetCluster(scope, 'Other', { hub, id: 'other', api: own, relay });
     for (const role of ['HubSync', 'HubSweep'])
-      expect(statements(scope, role).map(({ Resource }) => Resource)).toEqual([secretArn, own.auth.secretArn]);
+      expect(statements(scope, role).map(({ Resource }) => Resource)).toEqual([
+        secretArn,
+        own.auth.secretArn,
+      ]);
   });
 
   it('a pattern covers the clusters, and the hub has its right without them', () => {
@@ -130,12 +161,21 @@ describe('a cluster of the same app', () => {
 it('two hubs without a name deploy beside each other in one account and region', () => {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
   const scopes = ['Platform', 'Canary'].map((id) => new Stack(app, id));
-  for (const scope of scopes) new FleetCluster(scope, 'ShopDev', { hub: new FleetHub(scope, 'Hub'), id: 'shop-dev', relay });
+  for (const scope of scopes)
+    new FleetCluster(scope, 'ShopDev', { hub: new FleetHub(scope, 'Hub'), id: 'shop-dev', relay });
   const names = scopes.map((scope) => {
-    const { Resources } = Template.fromStack(scope).toJSON() as { Resources: { [id: string]: { Type: string; Properties?: object } } };
+    const { Resources } = Template.fromStack(scope).toJSON() as {
+      Resources: { [id: string]: { Type: string; Properties?: object } };
+    };
     const physical = ({ Properties = {} }: { Properties?: object }) =>
-      Object.entries(Properties).flatMap(([key, value]) => (/^(Role|Queue|Dashboard|LogGroup|)Name$/.test(key) ? [JSON.stringify(value)] : []));
-    return new Set(Object.values(Resources).flatMap((resource) => (resource.Type === 'AWS::Lambda::Alias' ? [] : physical(resource))));
+      Object.entries(Properties).flatMap(([key, value]) =>
+        /^(Role|Queue|Dashboard|LogGroup|)Name$/.test(key) ? [JSON.stringify(value)] : [],
+      );
+    return new Set(
+      Object.values(Resources).flatMap((resource) =>
+        resource.Type === 'AWS::Lambda::Alias' ? [] : physical(resource),
+      ),
+    );
   });
   for (const each of names) expect(each.size).toBeGreaterThan(15);
   expect([...names[0]!].filter((name) => names[1]!.has(name))).toEqual([]);

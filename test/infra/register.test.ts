@@ -18,7 +18,12 @@ const registration = {
   id: 'shop',
   mode: 'shadow',
   settings: { batchPeriodSeconds: 1, maxEndpointsPerSlice: 100, endpoints: true, slices: true },
-  queues: { events: 'https://events', syncs: 'https://syncs', parked: 'https://parked', quarantine: 'https://quarantine' },
+  queues: {
+    events: 'https://events',
+    syncs: 'https://syncs',
+    parked: 'https://parked',
+    quarantine: 'https://quarantine',
+  },
   eventsArn: 'arn:events',
   syncsArn: 'arn:syncs',
   api: { url: 'https://shop.example.com', auth: { type: 'web-identity', audience: 'shop' } },
@@ -42,7 +47,9 @@ describe('registering a cluster', () => {
     expect(await applyRegistration(table, event('Create'))).toBe('shop');
     const { id, mode, settings, queues, api } = registration;
     expect(await readCluster(table, 'shop')).toMatchObject({ id, mode, settings, queues, api });
-    expect(Object.keys((await table.get(metaKey('shop'))) ?? {})).not.toEqual(expect.arrayContaining(['queues']));
+    expect(Object.keys((await table.get(metaKey('shop'))) ?? {})).not.toEqual(
+      expect.arrayContaining(['queues']),
+    );
     expect(await listClusters(table)).toEqual(['shop']);
     expect(await clusterOfQueue(table, 'arn:events')).toBe('shop');
   });
@@ -51,10 +58,18 @@ describe('registering a cluster', () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     const stolen = { url: 'https://attacker.example.com', auth: { type: 'secret', secretArn: 'arn:stolen' } };
-    await table.update(metaKey('shop'), { set: { api: JSON.stringify(stolen), queues: JSON.stringify({ events: 'https://attacker' }) } });
-    expect(await readCluster(table, 'shop')).toMatchObject({ api: registration.api, queues: registration.queues });
+    await table.update(metaKey('shop'), {
+      set: { api: JSON.stringify(stolen), queues: JSON.stringify({ events: 'https://attacker' }) },
+    });
+    expect(await readCluster(table, 'shop')).toMatchObject({
+      api: registration.api,
+      queues: registration.queues,
+    });
     const { api: _, ...watched } = registration;
-    await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(watched) } }));
+    await applyRegistration(
+      table,
+      event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(watched) } }),
+    );
     await table.update(metaKey('shop'), { set: { api: JSON.stringify(stolen) } });
     expect((await readCluster(table, 'shop'))?.api).toBeUndefined();
   });
@@ -63,11 +78,16 @@ describe('registering a cluster', () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     const replaced = { ...registration, eventsArn: 'arn:named-events', syncsArn: 'arn:named-syncs' };
-    await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(replaced) } }));
-    for (const arn of ['arn:events', 'arn:named-events']) expect(await clusterOfQueue(table, arn)).toBe('shop');
+    await applyRegistration(
+      table,
+      event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(replaced) } }),
+    );
+    for (const arn of ['arn:events', 'arn:named-events'])
+      expect(await clusterOfQueue(table, arn)).toBe('shop');
     await table.put({ ...queueKey('arn:syncs'), cluster: 'another' });
     await applyRegistration(table, event('Delete'));
-    for (const arn of ['arn:events', 'arn:named-events', 'arn:named-syncs']) expect(await clusterOfQueue(table, arn)).toBeUndefined();
+    for (const arn of ['arn:events', 'arn:named-events', 'arn:named-syncs'])
+      expect(await clusterOfQueue(table, arn)).toBeUndefined();
     expect(await clusterOfQueue(table, 'arn:syncs')).toBe('another');
     expect(await table.get(accessKey('shop'))).toBeUndefined();
   });
@@ -77,15 +97,31 @@ describe('registering a cluster', () => {
     await applyRegistration(table, event('Create'));
     await switchMode(table, 'shop', 'paused', Date.now());
     const changed = { ...registration, settings: { ...registration.settings, batchPeriodSeconds: 5 } };
-    await applyRegistration(table, event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(changed) } }));
-    expect(await readCluster(table, 'shop')).toMatchObject({ mode: 'paused', settings: { batchPeriodSeconds: 5 } });
+    await applyRegistration(
+      table,
+      event('Update', { ResourceProperties: { [registrationProperty]: JSON.stringify(changed) } }),
+    );
+    expect(await readCluster(table, 'shop')).toMatchObject({
+      mode: 'paused',
+      settings: { batchPeriodSeconds: 5 },
+    });
   });
 
   it('a deploy that changes imports or exports of a cluster leaves an audit record, and another deploy does not', async () => {
     const table = memoryTable();
-    const clusterset = { ...noMembership, set: 'prod', imports: 'shadow', exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] } };
+    const clusterset = {
+      ...noMembership,
+      set: 'prod',
+      imports: 'shadow',
+      exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] },
+    };
     const deploy = (changed: object, type = 'Update') =>
-      applyRegistration(table, event(type, { ResourceProperties: { [registrationProperty]: JSON.stringify({ ...registration, ...changed }) } }));
+      applyRegistration(
+        table,
+        event(type, {
+          ResourceProperties: { [registrationProperty]: JSON.stringify({ ...registration, ...changed }) },
+        }),
+      );
     await deploy({}, 'Create');
     await deploy({ clusterset });
     await deploy({ clusterset: { ...clusterset, importBatchSeconds: 5 } });
@@ -100,9 +136,14 @@ describe('registering a cluster', () => {
     const table = memoryTable();
     await applyRegistration(table, event('Create'));
     await applyRegistration(table, event('Delete'));
-    expect(await readCluster(table, 'shop')).toMatchObject({ mode: 'draining', settings: registration.settings });
+    expect(await readCluster(table, 'shop')).toMatchObject({
+      mode: 'draining',
+      settings: registration.settings,
+    });
     expect(await listClusters(table)).toEqual(['shop']);
-    expect(await listAudit(table, 'shop')).toMatchObject([{ who: 'CloudFormation, stack', what: expect.stringContaining('draining') }]);
+    expect(await listAudit(table, 'shop')).toMatchObject([
+      { who: 'CloudFormation, stack', what: expect.stringContaining('draining') },
+    ]);
   });
 
   it('a cluster that is added again is registered once its purge has ended', async () => {
@@ -128,7 +169,10 @@ describe('registering a cluster', () => {
 });
 
 describe('the answer to CloudFormation', () => {
-  async function answered(work: () => Promise<string>, request = 'Create'): Promise<{ body: object; contentType: string | undefined }> {
+  async function answered(
+    work: () => Promise<string>,
+    request = 'Create',
+  ): Promise<{ body: object; contentType: string | undefined }> {
     let seen: { body: object; contentType: string | undefined } | undefined;
     const server = createServer(async (req, res) => {
       const chunks: Buffer[] = [];
@@ -137,14 +181,23 @@ describe('the answer to CloudFormation', () => {
       res.end();
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    await answer(event(request, {}, `http://127.0.0.1:${(server.address() as AddressInfo).port}/answer?signature=x`), work);
+    await answer(
+      event(request, {}, `http://127.0.0.1:${(server.address() as AddressInfo).port}/answer?signature=x`),
+      work,
+    );
     server.close();
     return seen!;
   }
 
   it('the answer reports success, without a content type, which the signed address lacks', async () => {
     expect(await answered(async () => 'shop')).toEqual({
-      body: { Status: 'SUCCESS', PhysicalResourceId: 'shop', StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Cluster' },
+      body: {
+        Status: 'SUCCESS',
+        PhysicalResourceId: 'shop',
+        StackId: 'stack',
+        RequestId: 'request',
+        LogicalResourceId: 'Cluster',
+      },
       contentType: undefined,
     });
   });
@@ -158,6 +211,9 @@ describe('the answer to CloudFormation', () => {
       PhysicalResourceId: 'not-registered',
       Reason: 'the table could not be reached',
     });
-    expect((await answered(fail, 'Update')).body).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'shop' });
+    expect((await answered(fail, 'Update')).body).toMatchObject({
+      Status: 'FAILED',
+      PhysicalResourceId: 'shop',
+    });
   });
 });

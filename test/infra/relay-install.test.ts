@@ -10,7 +10,11 @@ import { authorityData } from './clusters-file.ts';
 
 const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';
 const api = `api: { url: "https://a.example.com", ca: "${authorityData}", auth: { type: eks, clusterName: a } }`;
-const values = { queueUrl: 'https://sqs.eu-central-1.amazonaws.com/111122223333/events', outputs: 'none', image: 'registry.example.com/relay' };
+const values = {
+  queueUrl: 'https://sqs.eu-central-1.amazonaws.com/111122223333/events',
+  outputs: 'none',
+  image: 'registry.example.com/relay',
+};
 
 let folder = '';
 beforeAll(() => {
@@ -20,7 +24,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function manifestOf(id: string, ...clusters: readonly string[]): object[] {
   const file = join(folder, 'clusters.yaml');
-  writeFileSync(file, ['hub: { clusterset: { name: prod } }', 'clusters:', ...clusters.map((c) => `  - { ${c}, ${relay} }`)].join('\n'));
+  writeFileSync(
+    file,
+    [
+      'hub: { clusterset: { name: prod } }',
+      'clusters:',
+      ...clusters.map((c) => `  - { ${c}, ${relay} }`),
+    ].join('\n'),
+  );
   return parseAllDocuments(manifestText(id, { ...values, clusters: file })).map((d) => d.toJS() as object);
 }
 const withTasks = (cluster: string, clusterset?: ClustersetTasks): readonly object[] =>
@@ -37,12 +48,20 @@ const withTasks = (cluster: string, clusterset?: ClustersetTasks): readonly obje
   });
 
 describe('the manifest of a relay by the clusters file', () => {
-  const exporter = (id: string, ...cidrs: readonly string[]): string => `id: ${id}, exports: { namespaces: [web], podCidrs: [${cidrs}] }, ${api}`;
-  const clusters = [`id: a, imports: shadow, ${api}`, exporter('c', '10.3.0.0/16'), exporter('b', '10.2.0.0/16', '"fd00:2::/48"'), 'id: d'];
+  const exporter = (id: string, ...cidrs: readonly string[]): string =>
+    `id: ${id}, exports: { namespaces: [web], podCidrs: [${cidrs}] }, ${api}`;
+  const clusters = [
+    `id: a, imports: shadow, ${api}`,
+    exporter('c', '10.3.0.0/16'),
+    exporter('b', '10.2.0.0/16', '"fd00:2::/48"'),
+    'id: d',
+  ];
 
   it('the writer of an importer is restricted to the ranges of every exporting cluster, in any order', () => {
     const sources = { b: ['10.2.0.0/16', 'fd00:2::/48'], c: ['10.3.0.0/16'] };
-    expect(manifestOf('a', ...clusters)).toEqual(withTasks('a', { imports: { cluster: 'a', set: 'prod', sameness: 'labelled', sources } }));
+    expect(manifestOf('a', ...clusters)).toEqual(
+      withTasks('a', { imports: { cluster: 'a', set: 'prod', sameness: 'labelled', sources } }),
+    );
     expect(manifestOf('a', ...clusters.toReversed())).toEqual(manifestOf('a', ...clusters));
   });
 

@@ -31,25 +31,39 @@ const extras = {
   extraEnv: [{ name: 'AWS_EC2_METADATA_SERVICE_ENDPOINT', value: 'http://127.0.0.1:9911' }],
   extraVolumes: [{ name: 'certificate', secret: { secretName: 'relay-certificate' } }],
   extraVolumeMounts: [{ name: 'certificate', mountPath: '/etc/relay-certificate', readOnly: true }],
-  sidecars: [{ name: 'aws-signing-helper', image: 'registry.example.com/aws-signing-helper:1', securityContext: restricted }],
+  sidecars: [
+    {
+      name: 'aws-signing-helper',
+      image: 'registry.example.com/aws-signing-helper:1',
+      securityContext: restricted,
+    },
+  ],
 };
 // biome-ignore lint/suspicious/noExplicitAny: Kubernetes objects, asserted on by path
-const find = (kind: string, name: string, of = manifests): any => of.find((m) => m.kind === kind && m.metadata.name === name);
+const find = (kind: string, name: string, of = manifests): any =>
+  of.find((m) => m.kind === kind && m.metadata.name === name);
 const podOf = (of = manifests) => find('Deployment', 'relay', of).spec.template.spec;
 
 describe('the relay’s pod', () => {
   it('meets the restricted Pod Security Standard', () => {
-    expect(podOf().securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(podOf().securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
     expect(podOf().containers[0].securityContext).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
-    expect(find('Namespace', 'relays').metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted');
+    expect(find('Namespace', 'relays').metadata.labels['pod-security.kubernetes.io/enforce']).toBe(
+      'restricted',
+    );
   });
 
   it('the relay’s pod sets every variable that the relay reads', () => {
-    const env = Object.fromEntries(podOf().containers[0].env.map((e: { name: string; value: string }) => [e.name, e.value]));
+    const env = Object.fromEntries(
+      podOf().containers[0].env.map((e: { name: string; value: string }) => [e.name, e.value]),
+    );
     expect(env).toMatchObject({
       [relayEnv.clusterId]: 'shop',
       [relayEnv.eventsQueueUrl]: install.eventsQueueUrl,
@@ -61,17 +75,27 @@ describe('the relay’s pod', () => {
   });
 
   it('asks for memory and has a limit of it, and none of CPU', () => {
-    expect(podOf().containers[0].resources).toEqual({ requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } });
+    expect(podOf().containers[0].resources).toEqual({
+      requests: { cpu: '50m', memory: '128Mi' },
+      limits: { memory: '384Mi' },
+    });
   });
 
   it('the relay’s pod has a token of its ServiceAccount for AWS where a role is given, and names both to the SDK, so that no webhook is needed', () => {
     const { volumes, containers } = podOf();
     const [{ name, projected }] = volumes;
-    expect(projected.sources).toEqual([{ serviceAccountToken: { audience: 'sts.amazonaws.com', expirationSeconds: 3600, path: 'token' } }]);
-    const [{ mountPath, readOnly }] = containers[0].volumeMounts.filter((m: { name: string }) => m.name === name);
+    expect(projected.sources).toEqual([
+      { serviceAccountToken: { audience: 'sts.amazonaws.com', expirationSeconds: 3600, path: 'token' } },
+    ]);
+    const [{ mountPath, readOnly }] = containers[0].volumeMounts.filter(
+      (m: { name: string }) => m.name === name,
+    );
     expect(readOnly).toBe(true);
     expect(containers[0].env).toContainEqual({ name: 'AWS_ROLE_ARN', value: install.roleArn });
-    expect(containers[0].env).toContainEqual({ name: 'AWS_WEB_IDENTITY_TOKEN_FILE', value: `${mountPath}/token` });
+    expect(containers[0].env).toContainEqual({
+      name: 'AWS_WEB_IDENTITY_TOKEN_FILE',
+      value: `${mountPath}/token`,
+    });
     // A webhook that finds this annotation would mount a second token.
     expect(find('ServiceAccount', 'relay').metadata).not.toHaveProperty('annotations');
   });
@@ -94,42 +118,63 @@ describe('the relay’s pod', () => {
 
   it('the relay’s pod is not preempted by what fills the cluster, unless a platform wants another class or none', () => {
     expect(podOf().priorityClassName).toBe('system-cluster-critical');
-    expect(podOf(relayManifest({ ...install, priorityClassName: 'platform' })).priorityClassName).toBe('platform');
-    expect(podOf(relayManifest({ ...install, priorityClassName: '' }))).not.toHaveProperty('priorityClassName');
+    expect(podOf(relayManifest({ ...install, priorityClassName: 'platform' })).priorityClassName).toBe(
+      'platform',
+    );
+    expect(podOf(relayManifest({ ...install, priorityClassName: '' }))).not.toHaveProperty(
+      'priorityClassName',
+    );
   });
 
   it('the pod runs the bundle on a stock image without a registry, and restarts when the bundle changes', () => {
     const quick = (bundle: string) => relayManifest({ ...install, program: { bundle } });
     expect(find('ConfigMap', 'relay', quick('one')).data).toEqual({ 'relay.mjs': 'one' });
-    expect(podOf(quick('one')).containers[0]).toMatchObject({ command: ['node', '/relay/relay.mjs'], image: expect.stringContaining('node:24') });
-    const mark = (bundle: string): string => JSON.stringify(find('Deployment', 'relay', quick(bundle)).spec.template.metadata.annotations);
+    expect(podOf(quick('one')).containers[0]).toMatchObject({
+      command: ['node', '/relay/relay.mjs'],
+      image: expect.stringContaining('node:24'),
+    });
+    const mark = (bundle: string): string =>
+      JSON.stringify(find('Deployment', 'relay', quick(bundle)).spec.template.metadata.annotations);
     expect(mark('one')).not.toBe(mark('two'));
   });
 });
 
 describe('the relay’s port', () => {
-  const policyOf = (more: Partial<RelayInstall> = {}) => find('NetworkPolicy', 'relay', relayManifest({ ...install, ...more })).spec;
+  const policyOf = (more: Partial<RelayInstall> = {}) =>
+    find('NetworkPolicy', 'relay', relayManifest({ ...install, ...more })).spec;
 
   it('no pod may connect to the relay’s port; the kubelet’s probes come from the node, for which no NetworkPolicy is', () => {
-    expect(policyOf()).toEqual({ podSelector: find('Deployment', 'relay').spec.selector, policyTypes: ['Ingress'] });
+    expect(policyOf()).toEqual({
+      podSelector: find('Deployment', 'relay').spec.selector,
+      policyTypes: ['Ingress'],
+    });
   });
 
   it('the pods of Prometheus’ namespace may connect to it', () => {
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } };
-    expect(policyOf({ prometheusNamespace: 'monitoring' }).ingress).toEqual([{ from: [{ namespaceSelector }], ports: [{ port: 'http' }] }]);
+    expect(policyOf({ prometheusNamespace: 'monitoring' }).ingress).toEqual([
+      { from: [{ namespaceSelector }], ports: [{ port: 'http' }] },
+    ]);
   });
 });
 
 describe('two relays', () => {
-  const spec = (install_: Partial<RelayInstall> = {}) => find('Deployment', 'relay', relayManifest({ ...install, ...install_ })).spec;
+  const spec = (install_: Partial<RelayInstall> = {}) =>
+    find('Deployment', 'relay', relayManifest({ ...install, ...install_ })).spec;
 
   it('two relays are on two nodes, if there are two, and in two zones where that can be', () => {
     expect(spec().replicas).toBe(2);
     expect(podOf().topologySpreadConstraints).toMatchObject([
-      { topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy: 'Honor', matchLabelKeys: ['pod-template-hash'] },
+      {
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'DoNotSchedule',
+        nodeTaintsPolicy: 'Honor',
+        matchLabelKeys: ['pod-template-hash'],
+      },
       { topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
     ]);
-    for (const { labelSelector } of podOf().topologySpreadConstraints) expect(labelSelector).toEqual(spec().selector);
+    for (const { labelSelector } of podOf().topologySpreadConstraints)
+      expect(labelSelector).toEqual(spec().selector);
   });
 
   it('two relays are not evicted together, and one that is not ready stops no drain', () => {
@@ -143,7 +188,10 @@ describe('two relays', () => {
   it('elect their leader by one Lease', () => {
     const { env } = podOf().containers[0];
     expect(env).toContainEqual({ name: relayEnv.lease, value: 'relays/relay' });
-    expect(spec().strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+    expect(spec().strategy).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+    });
   });
 
   it('two relays can be one', () => expect(spec({ replicas: 1 }).replicas).toBe(1));
@@ -151,8 +199,11 @@ describe('two relays', () => {
 
 describe('rights in the cluster', () => {
   const rulesOf = (name: string): string[] =>
-    find('ClusterRole', name).rules.flatMap((r: { resources: string[]; verbs: string[]; resourceNames?: string[] }) =>
-      r.resources.map((resource) => `${resource}${r.resourceNames ? `/${r.resourceNames}` : ''}: ${r.verbs.join(' ')}`),
+    find('ClusterRole', name).rules.flatMap(
+      (r: { resources: string[]; verbs: string[]; resourceNames?: string[] }) =>
+        r.resources.map(
+          (resource) => `${resource}${r.resourceNames ? `/${r.resourceNames}` : ''}: ${r.verbs.join(' ')}`,
+        ),
     );
 
   it('the relay lists and watches five kinds, and knows the cluster by its kube-system', () => {
@@ -172,7 +223,12 @@ describe('rights in the cluster', () => {
       {
         metadata: { namespace: 'relays' },
         rules: [
-          { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: ['relay'], verbs: ['get', 'update'] },
+          {
+            apiGroups: ['coordination.k8s.io'],
+            resources: ['leases'],
+            resourceNames: ['relay'],
+            verbs: ['get', 'update'],
+          },
           { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
         ],
       },
@@ -200,11 +256,21 @@ describe('rights in the cluster', () => {
   });
 
   it('four policies hold the writer to what both controllers write', () => {
-    const policies = manifests.filter((m) => m.kind === 'ValidatingAdmissionPolicy').map((m) => m.metadata.name);
-    expect(policies).toEqual(['slices', 'endpoints', 'events', 'protected'].map((what) => `fleet-endpoints-writer-${what}`));
+    const policies = manifests
+      .filter((m) => m.kind === 'ValidatingAdmissionPolicy')
+      .map((m) => m.metadata.name);
+    expect(policies).toEqual(
+      ['slices', 'endpoints', 'events', 'protected'].map((what) => `fleet-endpoints-writer-${what}`),
+    );
     for (const name of policies) {
-      expect(find('ValidatingAdmissionPolicy', name).spec).toMatchObject({ failurePolicy: 'Fail', matchConditions: [{ name: 'writer' }] });
-      expect(find('ValidatingAdmissionPolicyBinding', name).spec).toMatchObject({ policyName: name, validationActions: ['Deny'] });
+      expect(find('ValidatingAdmissionPolicy', name).spec).toMatchObject({
+        failurePolicy: 'Fail',
+        matchConditions: [{ name: 'writer' }],
+      });
+      expect(find('ValidatingAdmissionPolicyBinding', name).spec).toMatchObject({
+        policyName: name,
+        validationActions: ['Deny'],
+      });
     }
   });
 });
@@ -217,16 +283,21 @@ describe('as YAML', () => {
 });
 
 describe('the Helm chart', () => {
-  const defaults = parseAllDocuments(readFileSync('infra/relay/chart-parts/values.yaml', 'utf8'))[0]!.toJS() as { [value: string]: unknown };
+  const defaults = parseAllDocuments(
+    readFileSync('infra/relay/chart-parts/values.yaml', 'utf8'),
+  )[0]!.toJS() as { [value: string]: unknown };
   const values = (rest: object) => ({ ...defaults, ...rest }) as { [value: string]: unknown };
   const { program, ...parameters } = install;
   const image = 'image' in program ? program.image : '';
 
   type Values = { readonly [value: string]: unknown };
-  const given = (value: unknown): boolean => (value !== null && typeof value === 'object' ? Object.keys(value).length > 0 : Boolean(value));
+  const given = (value: unknown): boolean =>
+    value !== null && typeof value === 'object' ? Object.keys(value).length > 0 : Boolean(value);
   const expand = (line: string, of: Values): string =>
     line
-      .replace(/\{\{ toJson \.Values\.(\w+) \| quote \}\}/, (_, name) => JSON.stringify(JSON.stringify(of[name])))
+      .replace(/\{\{ toJson \.Values\.(\w+) \| quote \}\}/, (_, name) =>
+        JSON.stringify(JSON.stringify(of[name])),
+      )
       .replace(/\{\{ \.Values\.(\w+) \}\}/g, (whole, name) => (name in of ? String(of[name]) : whole));
 
   /** `and`, `or`, `not` and `eq` of values, in parentheses. */
@@ -252,7 +323,10 @@ describe('the Helm chart', () => {
     return given(call());
   }
 
-  /** The little of Helm's language that the templates use: values, blocks that depend on some, and lists that are values. */
+  /**
+   * The little of Helm's language that the templates use: values, blocks that depend on some, and lists that
+   * are values.
+   */
   function render(text: string, of: Values): string {
     const shown = [true];
     let list: unknown;
@@ -277,8 +351,11 @@ describe('the Helm chart', () => {
     return lines.join('\n');
   }
   const rendered = (of: { [value: string]: unknown }): Manifest[] =>
-    chartTemplates().flatMap(({ text }) => parseAllDocuments(render(text, of)).flatMap((d) => (d.toJS() as Manifest | null) ?? []));
-  const inOrder = (of: readonly Manifest[]) => [...of].sort((a, b) => (a.kind + a.metadata.name).localeCompare(b.kind + b.metadata.name));
+    chartTemplates().flatMap(({ text }) =>
+      parseAllDocuments(render(text, of)).flatMap((d) => (d.toJS() as Manifest | null) ?? []),
+    );
+  const inOrder = (of: readonly Manifest[]) =>
+    [...of].sort((a, b) => (a.kind + a.metadata.name).localeCompare(b.kind + b.metadata.name));
 
   it('renders to the manifest', () => {
     expect(inOrder(rendered(values({ ...parameters, image })))).toEqual(inOrder(manifests));
@@ -305,9 +382,14 @@ describe('the Helm chart', () => {
     ['both', false, { builtIn: true, optIn: true, cleanup: false }],
     ['optIn', true, { builtIn: false, optIn: true, cleanup: true }],
     ['optIn', false, { builtIn: false, optIn: true, cleanup: false }],
-  ])('the Helm chart gives the writer the rights of its values: writes %s, cleanup %s', (writes, cleanup, tasks) => {
-    expect(inOrder(rendered(values({ ...parameters, image, writes, cleanup })))).toEqual(inOrder(relayManifest({ ...install, tasks })));
-  });
+  ])(
+    'the Helm chart gives the writer the rights of its values: writes %s, cleanup %s',
+    (writes, cleanup, tasks) => {
+      expect(inOrder(rendered(values({ ...parameters, image, writes, cleanup })))).toEqual(
+        inOrder(relayManifest({ ...install, tasks })),
+      );
+    },
+  );
 
   it.each([
     ['exports', {}],
@@ -323,26 +405,50 @@ describe('the Helm chart', () => {
       },
     ],
     ['imports', { imports: { cluster: 'shop', set: 'prod', sameness: 'all', sources: {} } }],
-    ['imports', { imports: { cluster: 'shop', set: 'prod', sameness: 'all', sources: {} }, editorsMayExport: true }],
+    [
+      'imports',
+      { imports: { cluster: 'shop', set: 'prod', sameness: 'all', sources: {} }, editorsMayExport: true },
+    ],
     ['exports', { editorsMayExport: true }],
-  ] as const)('the Helm chart lets a cluster of a set %s by its values', (clusterset, tasks: ClustersetTasks) => {
-    const { set = '', sameness = 'labelled', sources = {} } = tasks.imports ?? {};
-    const { editorsMayExport = false } = tasks;
-    const given_ = { editorsMayExport, clusterset, clustersetName: set, clustersetSameness: sameness, importSources: sources };
-    expect(inOrder(rendered(values({ ...parameters, image, ...given_ })))).toEqual(inOrder(relayManifest({ ...install, clusterset: tasks })));
-  });
+  ] as const)(
+    'the Helm chart lets a cluster of a set %s by its values',
+    (clusterset, tasks: ClustersetTasks) => {
+      const { set = '', sameness = 'labelled', sources = {} } = tasks.imports ?? {};
+      const { editorsMayExport = false } = tasks;
+      const given_ = {
+        editorsMayExport,
+        clusterset,
+        clustersetName: set,
+        clustersetSameness: sameness,
+        importSources: sources,
+      };
+      expect(inOrder(rendered(values({ ...parameters, image, ...given_ })))).toEqual(
+        inOrder(relayManifest({ ...install, clusterset: tasks })),
+      );
+    },
+  );
 
   it.each([
     ['neither by default', {}, [], {}],
     ['a PodMonitor', { podMonitor: true }, ['PodMonitor'], {}],
     ['alerts', { prometheusRule: true }, ['PrometheusRule'], {}],
-    ['both with labels', { podMonitor: true, prometheusRule: true }, ['PodMonitor', 'PrometheusRule'], { release: 'kube-prometheus-stack' }],
-  ])('the Helm chart has for the Prometheus operator %s', (_, of: object, kinds: readonly string[], monitoringLabels: { [name: string]: string }) => {
-    const all = rendered(values({ ...parameters, image, ...of, monitoringLabels }));
-    const expected = relayMonitoring(parameters.namespace, monitoringLabels).filter(({ kind }) => kinds.includes(kind));
-    expect(all.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.'))).toEqual(expected);
-    expect(inOrder(all)).toEqual(inOrder([...manifests, ...expected]));
-  });
+    [
+      'both with labels',
+      { podMonitor: true, prometheusRule: true },
+      ['PodMonitor', 'PrometheusRule'],
+      { release: 'kube-prometheus-stack' },
+    ],
+  ])(
+    'the Helm chart has for the Prometheus operator %s',
+    (_, of: object, kinds: readonly string[], monitoringLabels: { [name: string]: string }) => {
+      const all = rendered(values({ ...parameters, image, ...of, monitoringLabels }));
+      const expected = relayMonitoring(parameters.namespace, monitoringLabels).filter(({ kind }) =>
+        kinds.includes(kind),
+      );
+      expect(all.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.'))).toEqual(expected);
+      expect(inOrder(all)).toEqual(inOrder([...manifests, ...expected]));
+    },
+  );
 
   it.each<[string, Partial<RelayInstall>]>([
     ['of a cluster in shadow mode', {}],
@@ -350,19 +456,31 @@ describe('the Helm chart', () => {
     ['of opt-in', { tasks: { builtIn: false, optIn: true, cleanup: false } }],
     ['of opt-in in active mode', { tasks: { builtIn: true, optIn: true, cleanup: true } }],
     ['of an exporter', { clusterset: { editorsMayExport: true } }],
-    ['of an importer', { clusterset: { imports: { cluster: 'shop', set: 'prod', sameness: 'all', sources: { 'shop-b': ['10.2.0.0/16'] } } } }],
+    [
+      'of an importer',
+      {
+        clusterset: {
+          imports: { cluster: 'shop', set: 'prod', sameness: 'all', sources: { 'shop-b': ['10.2.0.0/16'] } },
+        },
+      },
+    ],
     ['with parts of the platform', { extras }],
   ])('the chart with the values %s renders to its manifest, and its schema allows them', (_, more) => {
     const given_ = { ...install, ...more };
     const own = chartValues(given_);
     expect(inOrder(rendered(values(own)))).toEqual(inOrder(relayManifest(given_)));
-    const validate = new Ajv().compile(JSON.parse(readFileSync('infra/relay/chart-parts/values.schema.json', 'utf8')));
+    const validate = new Ajv().compile(
+      JSON.parse(readFileSync('infra/relay/chart-parts/values.schema.json', 'utf8')),
+    );
     expect(validate(own), JSON.stringify(validate.errors)).toBe(true);
   });
 
   it('the Helm chart makes no PodMonitor for a Prometheus that its NetworkPolicy keeps out', () => {
-    const validate = new Ajv().compile(JSON.parse(readFileSync('infra/relay/chart-parts/values.schema.json', 'utf8')));
-    const isAllowed = (prometheusNamespace: string): boolean => validate(values({ ...chartValues(install), podMonitor: true, prometheusNamespace }));
+    const validate = new Ajv().compile(
+      JSON.parse(readFileSync('infra/relay/chart-parts/values.schema.json', 'utf8')),
+    );
+    const isAllowed = (prometheusNamespace: string): boolean =>
+      validate(values({ ...chartValues(install), podMonitor: true, prometheusNamespace }));
     expect(isAllowed('')).toBe(false);
     expect(isAllowed('monitoring')).toBe(true);
   });
@@ -378,23 +496,35 @@ describe('the Helm chart', () => {
 });
 
 describe('a cluster that takes part in a set', () => {
-  const imports = { cluster: 'shop', set: 'prod', sameness: 'labelled', sources: { 'shop-b': ['10.2.0.0/16'] } } as const;
-  const [exporter, importer] = [relayManifest({ ...install, clusterset: {} }), relayManifest({ ...install, clusterset: { imports } })];
+  const imports = {
+    cluster: 'shop',
+    set: 'prod',
+    sameness: 'labelled',
+    sources: { 'shop-b': ['10.2.0.0/16'] },
+  } as const;
+  const [exporter, importer] = [
+    relayManifest({ ...install, clusterset: {} }),
+    relayManifest({ ...install, clusterset: { imports } }),
+  ];
   const keyOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
   const addedTo = (of: readonly Manifest[], before: readonly Manifest[]): string[] =>
     of.map(keyOf).filter((key) => !before.some((m) => keyOf(m) === key));
-  const envOf = (of: readonly Manifest[]): readonly { name: string; value?: string }[] => podOf([...of]).containers[0].env;
+  const envOf = (of: readonly Manifest[]): readonly { name: string; value?: string }[] =>
+    podOf([...of]).containers[0].env;
 
   it('a cluster that takes no part has neither rights, policies nor settings of the set', () => {
     expect(toYaml(manifests)).not.toMatch(/clusterset|multicluster|serviceexports|imports/i);
-    expect(find('ValidatingAdmissionPolicy', 'fleet-endpoints-writer-slices').spec.matchConditions).toHaveLength(1);
+    expect(
+      find('ValidatingAdmissionPolicy', 'fleet-endpoints-writer-slices').spec.matchConditions,
+    ).toHaveLength(1);
   });
 
   it('a cluster of a set has the parts of every cluster and its own', () => {
     for (const members of [exporter, importer]) {
       for (const manifest of manifests) {
         const held = find(manifest.kind, manifest.metadata.name, [...members]);
-        if (manifest.kind === 'Deployment') expect(envOf(members).filter((e) => e.name !== relayEnv.clusterset)).toEqual(envOf(manifests));
+        if (manifest.kind === 'Deployment')
+          expect(envOf(members).filter((e) => e.name !== relayEnv.clusterset)).toEqual(envOf(manifests));
         else if (members === importer && manifest.metadata.name === 'fleet-endpoints-writer-slices') {
           expect(held.spec.validations ?? []).toEqual((manifest as typeof held).spec.validations ?? []);
         } else expect(held).toEqual(manifest);
@@ -406,7 +536,11 @@ describe('a cluster that takes part in a set', () => {
   it('the relay of a set reads Namespaces, ServiceExports and ServiceImports, and of one CRD whether it is going', () => {
     expect(find('ClusterRole', 'fleet-endpoints-relay-clusterset', exporter).rules).toEqual([
       { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
-      { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports', 'serviceimports'], verbs: ['list', 'watch'] },
+      {
+        apiGroups: ['multicluster.x-k8s.io'],
+        resources: ['serviceexports', 'serviceimports'],
+        verbs: ['list', 'watch'],
+      },
       {
         apiGroups: ['apiextensions.k8s.io'],
         resources: ['customresourcedefinitions'],
@@ -417,9 +551,12 @@ describe('a cluster that takes part in a set', () => {
   });
 
   it('who may edit a namespace may export its Services only where the cluster is set so, and never make imports', () => {
-    const isAggregated = ({ metadata }: Manifest) => Object.keys(metadata.labels ?? {}).some((key) => key.includes('aggregate-to'));
+    const isAggregated = ({ metadata }: Manifest) =>
+      Object.keys(metadata.labels ?? {}).some((key) => key.includes('aggregate-to'));
     for (const members of [exporter, importer]) expect(members.filter(isAggregated)).toEqual([]);
-    const aggregated = relayManifest({ ...install, clusterset: { imports, editorsMayExport: true } }).filter(isAggregated);
+    const aggregated = relayManifest({ ...install, clusterset: { imports, editorsMayExport: true } }).filter(
+      isAggregated,
+    );
     expect(aggregated).toMatchObject([
       {
         kind: 'ClusterRole',
@@ -437,8 +574,15 @@ describe('a cluster that takes part in a set', () => {
         .filter((r) => r.verbs.some((v) => !/^(get|list)$/.test(v)))
         .flatMap((r) => r.resources);
     expect(written(exporter)).toEqual(['serviceexports/status']);
-    expect(written(importer)).toEqual(['serviceexports/status', 'services', 'serviceimports', 'serviceimports/status', 'serviceimports/finalizers']);
-    const policies = (of: readonly Manifest[]): string[] => addedTo(of, manifests).filter((key) => key.startsWith('ValidatingAdmissionPolicy/'));
+    expect(written(importer)).toEqual([
+      'serviceexports/status',
+      'services',
+      'serviceimports',
+      'serviceimports/status',
+      'serviceimports/finalizers',
+    ]);
+    const policies = (of: readonly Manifest[]): string[] =>
+      addedTo(of, manifests).filter((key) => key.startsWith('ValidatingAdmissionPolicy/'));
     expect(policies(exporter)).toEqual(['ValidatingAdmissionPolicy/fleet-endpoints-writer-exports']);
     expect(policies(importer)).toEqual(
       ['exports', 'imported-slices', 'derived-services', 'service-imports', 'import-addresses'].map(
@@ -457,7 +601,14 @@ describe('limits of the writer where Services opt in', () => {
     expect(rulesOf(alone)).toContain('the writer deletes Endpoints alone');
     expect(rulesOf(alone)).toMatch(/DELETE' && [^|]*== 'endpointslice-controller.k8s.io'/);
     const endpoints = relayRbac('fleet-endpoints', alone)
-      .flatMap((m) => (m as unknown as { readonly rules?: readonly { resources: readonly string[]; verbs: readonly string[] }[] }).rules ?? [])
+      .flatMap(
+        (m) =>
+          (
+            m as unknown as {
+              readonly rules?: readonly { resources: readonly string[]; verbs: readonly string[] }[];
+            }
+          ).rules ?? [],
+      )
       .filter((r) => r.resources.length === 1 && r.resources[0] === 'endpoints');
     expect(endpoints.map((r) => r.verbs)).toEqual([['get', 'list', 'delete']]);
   });

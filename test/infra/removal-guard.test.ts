@@ -1,6 +1,7 @@
 /**
- * A stack of a cluster whose slices by opt-in would stay without a writer is not deleted, and a deletion that is refused takes nothing of the cluster: it
- * goes on with its queues, consumers and rights until the slices are withdrawn.
+ * A stack of a cluster whose slices by opt-in would stay without a writer is not deleted, and a deletion that
+ * is refused takes nothing of the cluster: it goes on with its queues, consumers and rights until the slices
+ * are withdrawn.
  */
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -17,7 +18,11 @@ import { memoryTable } from '#test/support/table-memory.ts';
 import { fleetOf } from './fleet.ts';
 
 const event = (RequestType: string, id = 'shop'): CloudFormationCustomResourceEvent =>
-  ({ RequestType, PhysicalResourceId: 'shop', ResourceProperties: { [removalGuard.property]: id } }) as unknown as CloudFormationCustomResourceEvent;
+  ({
+    RequestType,
+    PhysicalResourceId: 'shop',
+    ResourceProperties: { [removalGuard.property]: id },
+  }) as unknown as CloudFormationCustomResourceEvent;
 
 async function registered(set: object) {
   const table = memoryTable();
@@ -32,7 +37,8 @@ describe('a cluster that opts in', () => {
     ['the cluster is paused', { annotated: '2 0 2 0', optIn: 'active', mode: 'paused' }],
   ])('a cluster is not taken out while %s, unless an operator abandons them', async (_, set) => {
     const table = await registered(set);
-    const refusal = /^shop stays registered: slices of 2 Services by opt-in would stay .*off --withdraw; .*off --abandon allows/;
+    const refusal =
+      /^shop stays registered: slices of 2 Services by opt-in would stay .*off --withdraw; .*off --abandon allows/;
     await expect(applyRemovalGuard(table, event('Delete'))).rejects.toThrow(refusal);
     await expect(applyRemovalGuard(table, event('Update', 'other'))).rejects.toThrow(refusal);
     expect(await applyRemovalGuard(table, event('Update'))).toBe('shop');
@@ -69,7 +75,8 @@ function notGuarded(template: Template): readonly string[] {
   for (const id of guarded) {
     const { DependsOn = [] } = resources[id]!;
     const named = JSON.stringify(resources[id]).matchAll(/"(?:Ref|Fn::GetAtt)":\[?"(\w+)/g);
-    for (const other of [DependsOn, ...[...named].map(([, name = '']) => name)].flat()) if (other in resources) guarded.add(other);
+    for (const other of [DependsOn, ...[...named].map(([, name = '']) => name)].flat())
+      if (other in resources) guarded.add(other);
   }
   return Object.entries(resources).flatMap(([id, { Type }]) => (guarded.has(id) ? [] : [`${Type} ${id}`]));
 }
@@ -83,9 +90,18 @@ describe('a stack that is deleted', () => {
     const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'S');
     const hub = new FleetHub(stack, 'Hub');
     const serviceToken = 'arn:aws:lambda:eu-central-1:111122223333:function:kubectl';
-    const kubectlProvider = eks.KubectlProvider.fromKubectlProviderAttributes(stack, 'Kubectl', { serviceToken });
-    const shop = new FleetCluster(stack, 'Shop', { hub, id: 'shop', relay: { identity: { type: 'pod-identity', clusterName: 'shop' } } });
-    shop.installRelay(eks.Cluster.fromClusterAttributes(stack, 'Eks', { clusterName: 'shop', kubectlProvider, prune: false }), { image: 'relay:1' });
+    const kubectlProvider = eks.KubectlProvider.fromKubectlProviderAttributes(stack, 'Kubectl', {
+      serviceToken,
+    });
+    const shop = new FleetCluster(stack, 'Shop', {
+      hub,
+      id: 'shop',
+      relay: { identity: { type: 'pod-identity', clusterName: 'shop' } },
+    });
+    shop.installRelay(
+      eks.Cluster.fromClusterAttributes(stack, 'Eks', { clusterName: 'shop', kubectlProvider, prune: false }),
+      { image: 'relay:1' },
+    );
     const left = notGuarded(Template.fromStack(stack));
     expect(left.filter((text) => text.includes(' Shop') || text.includes('KubernetesResource'))).toEqual([]);
   });

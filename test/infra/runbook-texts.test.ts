@@ -1,4 +1,6 @@
-/** The runbook quotes titles of widgets and lines of logs: an operator searches for them as they are written. */
+/**
+ * The runbook quotes titles of widgets and lines of logs: an operator searches for them as they are written.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { dashboards } from '#infra/monitoring/dashboards.ts';
@@ -12,7 +14,9 @@ const ofOthers = [
   'self-signed certificate',
 ];
 
-const titles = dashboards.flatMap(({ rows }) => rows.flatMap(({ widgets }) => widgets.map(({ title }) => title)));
+const titles = dashboards.flatMap(({ rows }) =>
+  rows.flatMap(({ widgets }) => widgets.map(({ title }) => title)),
+);
 
 it('every text in quotation marks in the runbook is the title of a widget, or a text that the code writes', () => {
   const page = readFileSync('docs/runbook.md', 'utf8')
@@ -22,6 +26,7 @@ it('every text in quotation marks in the runbook is the title of a widget, or a 
   const quoted = [...page.matchAll(/"([^"]+)"/g)].map(([, text = '']) => text);
   expect(quoted.length).toBeGreaterThan(40);
   const sources = globSync('{functions,shared,infra}/**/*.ts').map((file) => readFileSync(file, 'utf8'));
-  const isKnown = (text: string): boolean => titles.includes(text) || ofOthers.includes(text) || sources.some((source) => source.includes(text));
+  const isKnown = (text: string): boolean =>
+    titles.includes(text) || ofOthers.includes(text) || sources.some((source) => source.includes(text));
   expect(quoted.filter((text) => !isKnown(text))).toEqual([]);
 });

@@ -23,7 +23,12 @@ describe('the table', () => {
       UpdateReplacePolicy: 'Retain',
       Properties: {
         BillingMode: 'PAY_PER_REQUEST',
-        Replicas: [Match.objectLike({ DeletionProtectionEnabled: true, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } })],
+        Replicas: [
+          Match.objectLike({
+            DeletionProtectionEnabled: true,
+            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          }),
+        ],
       },
     });
   });
@@ -33,21 +38,32 @@ describe('the table', () => {
   });
 
   it('provisioned capacity of the table and of its index scales within the range of the file', () => {
-    const fleet = fleetOf('hub: { capacity: { reads: { min: 500, max: 40000 }, writes: { min: 200, max: 10000 } } }').snapshotTemplate;
+    const fleet = fleetOf(
+      'hub: { capacity: { reads: { min: 500, max: 40000 }, writes: { min: 200, max: 10000 } } }',
+    ).snapshotTemplate;
     // CloudFormation changes the billing mode of a table only if every range has a seed.
     const scaled = (name: string, MinCapacity: number, MaxCapacity: number) => ({
-      [name]: { MinCapacity, MaxCapacity, SeedCapacity: MaxCapacity, TargetTrackingScalingPolicyConfiguration: { TargetValue: 70 } },
+      [name]: {
+        MinCapacity,
+        MaxCapacity,
+        SeedCapacity: MaxCapacity,
+        TargetTrackingScalingPolicyConfiguration: { TargetValue: 70 },
+      },
     });
     const WriteProvisionedThroughputSettings = scaled('WriteCapacityAutoScalingSettings', 200, 10_000);
     const ReadProvisionedThroughputSettings = scaled('ReadCapacityAutoScalingSettings', 500, 40_000);
     fleet.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       BillingMode: 'PROVISIONED',
       WriteProvisionedThroughputSettings,
-      GlobalSecondaryIndexes: [Match.objectLike({ IndexName: dirtyIndex.name, WriteProvisionedThroughputSettings })],
+      GlobalSecondaryIndexes: [
+        Match.objectLike({ IndexName: dirtyIndex.name, WriteProvisionedThroughputSettings }),
+      ],
       Replicas: [
         Match.objectLike({
           ReadProvisionedThroughputSettings,
-          GlobalSecondaryIndexes: [Match.objectLike({ IndexName: dirtyIndex.name, ReadProvisionedThroughputSettings })],
+          GlobalSecondaryIndexes: [
+            Match.objectLike({ IndexName: dirtyIndex.name, ReadProvisionedThroughputSettings }),
+          ],
         }),
       ],
     });
@@ -64,7 +80,9 @@ describe('the table', () => {
         { AttributeName: dirtyIndex.partition, AttributeType: 'S' },
         { AttributeName: dirtyIndex.sort, AttributeType: 'N' },
       ]),
-      GlobalSecondaryIndexes: [Match.objectLike({ IndexName: dirtyIndex.name, Projection: { ProjectionType: 'KEYS_ONLY' } })],
+      GlobalSecondaryIndexes: [
+        Match.objectLike({ IndexName: dirtyIndex.name, Projection: { ProjectionType: 'KEYS_ONLY' } }),
+      ],
       TimeToLiveSpecification: { AttributeName: ttlAttribute, Enabled: true },
     });
   });
@@ -89,24 +107,35 @@ describe('the functions', () => {
     ['EndpointSlices of the clusters', 1769, 30],
     ['overdue', 1769, 55],
     ['registers clusters', 256, 90],
-  ])('…%s: %i MiB, %i s, arm64, Node 24, JSON logs that Lambda adds to only when something fails', (description, memory, timeout) => {
-    hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
-      Description: Match.stringLikeRegexp(description),
-      MemorySize: memory,
-      Timeout: timeout,
-      Architectures: ['arm64'],
-      Runtime: 'nodejs24.x',
-      LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN', LogGroup: Match.anyValue() },
-    });
-  });
+  ])(
+    '…%s: %i MiB, %i s, arm64, Node 24, JSON logs that Lambda adds to only when something fails',
+    (description, memory, timeout) => {
+      hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
+        Description: Match.stringLikeRegexp(description),
+        MemorySize: memory,
+        Timeout: timeout,
+        Architectures: ['arm64'],
+        Runtime: 'nodejs24.x',
+        LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN', LogGroup: Match.anyValue() },
+      });
+    },
+  );
 
   it('the functions may call themselves through their queues as often as a retry takes', () => {
-    const allowed = hubTemplate.findResources('AWS::Lambda::Function', { Properties: { RecursiveLoop: 'Allow' } });
-    expect(Object.keys(allowed).map((id) => id.replace(/Function.*/, ''))).toEqual(['Ingest', 'Sync', 'Sweep']);
+    const allowed = hubTemplate.findResources('AWS::Lambda::Function', {
+      Properties: { RecursiveLoop: 'Allow' },
+    });
+    expect(Object.keys(allowed).map((id) => id.replace(/Function.*/, ''))).toEqual([
+      'Ingest',
+      'Sync',
+      'Sweep',
+    ]);
   });
 
   it('the functions run in the VPC if there is one, but only those that call clusters', () => {
-    const inside = hubTemplate.findResources('AWS::Lambda::Function', { Properties: { VpcConfig: Match.anyValue() } });
+    const inside = hubTemplate.findResources('AWS::Lambda::Function', {
+      Properties: { VpcConfig: Match.anyValue() },
+    });
     expect(Object.keys(inside).map((id) => id.replace(/Function.*/, ''))).toEqual(['Sync', 'Sweep']);
   });
 
@@ -124,7 +153,10 @@ describe('the functions', () => {
     hubTemplate.hasResourceProperties('AWS::Lambda::Function', {
       VpcConfig: Match.anyValue(),
       Environment: {
-        Variables: { HTTPS_PROXY: 'http://proxy.example.com:3128', NO_PROXY: 'dynamodb.eu-central-1.amazonaws.com,.example.com' },
+        Variables: {
+          HTTPS_PROXY: 'http://proxy.example.com:3128',
+          NO_PROXY: 'dynamodb.eu-central-1.amazonaws.com,.example.com',
+        },
       },
     });
   });
@@ -159,7 +191,12 @@ describe('the functions', () => {
           Properties.ReservedConcurrentExecutions,
         ]),
       );
-    expect(reservedIn(hubTemplate)).toEqual({ Ingest: undefined, Sync: undefined, Sweep: undefined, Register: undefined });
+    expect(reservedIn(hubTemplate)).toEqual({
+      Ingest: undefined,
+      Sync: undefined,
+      Sweep: undefined,
+      Register: undefined,
+    });
     expect(reservedIn(fleetOf('hub: { reserveConcurrency: true }').hubTemplate)).toMatchObject({
       Ingest: undefined,
       Sync: undefined,
@@ -176,31 +213,48 @@ describe('a new version of ingest and sync', () => {
   it.each([
     ['Ingest', 'MonitoringNewIngestFails'],
     ['Sync', 'MonitoringNewSyncFails'],
-  ])('a new version of ingest and sync of %s takes over in steps, and goes back when it crashes or messages fail', (id, crashes) => {
-    const [group, { Properties }] = Object.entries(hubTemplate.findResources('AWS::CodeDeploy::DeploymentGroup')).find(([key]) =>
-      key.startsWith(id),
-    )!;
-    expect(aliasOf(hubTemplate, id)).toMatchObject({
-      Properties: { Name: 'live', FunctionVersion: { 'Fn::GetAtt': [expect.stringMatching(`^${id}FunctionCurrentVersion`), 'Version'] } },
-      UpdatePolicy: { CodeDeployLambdaAliasUpdate: { DeploymentGroupName: { Ref: group } } },
-    });
-    expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaLinear10PercentEvery1Minute');
-    expect(Properties.AutoRollbackConfiguration.Events).toContain('DEPLOYMENT_STOP_ON_ALARM');
-    const alarms = Properties.AlarmConfiguration.Alarms.map((a: { Name: { Ref: string } }) => a.Name.Ref.slice(0, -8));
-    expect(alarms).toEqual([crashes, 'MonitoringMessagesFail']);
-  });
+  ])(
+    'a new version of ingest and sync of %s takes over in steps, and goes back when it crashes or messages fail',
+    (id, crashes) => {
+      const [group, { Properties }] = Object.entries(
+        hubTemplate.findResources('AWS::CodeDeploy::DeploymentGroup'),
+      ).find(([key]) => key.startsWith(id))!;
+      expect(aliasOf(hubTemplate, id)).toMatchObject({
+        Properties: {
+          Name: 'live',
+          FunctionVersion: {
+            'Fn::GetAtt': [expect.stringMatching(`^${id}FunctionCurrentVersion`), 'Version'],
+          },
+        },
+        UpdatePolicy: { CodeDeployLambdaAliasUpdate: { DeploymentGroupName: { Ref: group } } },
+      });
+      expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaLinear10PercentEvery1Minute');
+      expect(Properties.AutoRollbackConfiguration.Events).toContain('DEPLOYMENT_STOP_ON_ALARM');
+      const alarms = Properties.AlarmConfiguration.Alarms.map((a: { Name: { Ref: string } }) =>
+        a.Name.Ref.slice(0, -8),
+      );
+      expect(alarms).toEqual([crashes, 'MonitoringMessagesFail']);
+    },
+  );
 
   it('a new version of sync takes over after that of ingest, so that a failed shift meets no other one under way', () => {
-    const [ingest] = Object.keys(hubTemplate.findResources('AWS::Lambda::Alias')).filter((key) => key.startsWith('Ingest'));
+    const [ingest] = Object.keys(hubTemplate.findResources('AWS::Lambda::Alias')).filter((key) =>
+      key.startsWith('Ingest'),
+    );
     expect(aliasOf(hubTemplate, 'Sync')['DependsOn']).toContain(ingest);
   });
 
   it('a new version of ingest and sync is watched apart from the one before, whose failures keep no mended one from being deployed', () => {
     const [alarm] = Object.values(
-      hubTemplate.findResources('AWS::CloudWatch::Alarm', { Properties: { AlarmDescription: Match.stringLikeRegexp('newsyncfails') } }),
+      hubTemplate.findResources('AWS::CloudWatch::Alarm', {
+        Properties: { AlarmDescription: Match.stringLikeRegexp('newsyncfails') },
+      }),
     );
     const dimensions = Object.fromEntries(
-      alarm!['Properties'].Dimensions.map((d: { Name: string; Value: unknown }) => [d.Name, JSON.stringify(d.Value)]),
+      alarm!['Properties'].Dimensions.map((d: { Name: string; Value: unknown }) => [
+        d.Name,
+        JSON.stringify(d.Value),
+      ]),
     );
     expect(Object.keys(dimensions)).toEqual(['ExecutedVersion', 'FunctionName', 'Resource']);
     expect(dimensions.ExecutedVersion).toContain('SyncFunctionCurrentVersion');
@@ -229,17 +283,24 @@ describe('the queues of a cluster', () => {
   it.each([
     ['EventsToIngest', 'IngestFunction', 3],
     ['SyncsToSync', 'SyncFunction', 4],
-  ])('%s: batches of ten, answers for each message, as many at a time as configured', (id, target, concurrency) => {
-    const mapping = Object.entries(cluster.findResources('AWS::Lambda::EventSourceMapping')).find(([key]) => key.startsWith(id))![1];
-    expect(mapping['Properties']).toMatchObject({
-      BatchSize: 10,
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: concurrency },
-    });
-    expect(mapping['Properties']).not.toHaveProperty('MaximumBatchingWindowInSeconds');
-    // The version that is live, and not the newest.
-    expect(JSON.stringify(mapping['Properties'].FunctionName)).toMatch(new RegExp(`${target}.*":live"\\]\\]`));
-  });
+  ])(
+    '%s: batches of ten, answers for each message, as many at a time as configured',
+    (id, target, concurrency) => {
+      const mapping = Object.entries(cluster.findResources('AWS::Lambda::EventSourceMapping')).find(([key]) =>
+        key.startsWith(id),
+      )![1];
+      expect(mapping['Properties']).toMatchObject({
+        BatchSize: 10,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: concurrency },
+      });
+      expect(mapping['Properties']).not.toHaveProperty('MaximumBatchingWindowInSeconds');
+      // The version that is live, and not the newest.
+      expect(JSON.stringify(mapping['Properties'].FunctionName)).toMatch(
+        new RegExp(`${target}.*":live"\\]\\]`),
+      );
+    },
+  );
 
   it('the queues of a cluster have names that the hub’s functions may use, and such as no two clusters or hubs share', () => {
     const yaml = (name: string, ids: readonly string[]) =>
@@ -248,11 +309,18 @@ describe('the queues of a cluster', () => {
     const names = ['Fleet', 'Fleet2', 'F'.repeat(20)].flatMap((name) => {
       const fleet = fleetOf(yaml(name, ids));
       return ids.flatMap((id) =>
-        Object.values(fleet.clusterTemplate(id).findResources('AWS::SQS::Queue')).map((q) => q['Properties'].QueueName as string),
+        Object.values(fleet.clusterTemplate(id).findResources('AWS::SQS::Queue')).map(
+          (q) => q['Properties'].QueueName as string,
+        ),
       );
     });
     expect(new Set(names).size).toBe(3 * 4 * ids.length);
-    expect(names.slice(0, 4).sort()).toEqual(['Fleet-a-events', 'Fleet-a-events-dead', 'Fleet-a-syncs', 'Fleet-a-syncs-dead']);
+    expect(names.slice(0, 4).sort()).toEqual([
+      'Fleet-a-events',
+      'Fleet-a-events-dead',
+      'Fleet-a-syncs',
+      'Fleet-a-syncs-dead',
+    ]);
     expect(Math.max(...names.map((n) => n.length))).toBeLessThanOrEqual(80);
     const rights = JSON.stringify(fleetOf(yaml('Fleet', ids)).hubTemplate.findResources('AWS::IAM::Policy'));
     for (const pattern of ['Fleet-*-events', 'Fleet-*-syncs']) expect(rights).toContain(`:${pattern}"`);
@@ -260,13 +328,15 @@ describe('the queues of a cluster', () => {
 
   it('take messages of a mebibyte, and dead letters of their own queue alone', () => {
     for (const template of [cluster, hubTemplate])
-      for (const queue of Object.values(template.findResources('AWS::SQS::Queue'))) expect(queue['Properties'].MaximumMessageSize).toBe(1_048_576);
+      for (const queue of Object.values(template.findResources('AWS::SQS::Queue')))
+        expect(queue['Properties'].MaximumMessageSize).toBe(1_048_576);
     const allowed = Object.values(cluster.findResources('AWS::SQS::Queue')).map((q) => [
       q['Properties'].QueueName,
       JSON.stringify(q['Properties'].RedriveAllowPolicy),
     ]);
     for (const [name, policy] of allowed) {
-      if (name.endsWith('-dead')) expect(policy).toMatch(new RegExp(`byQueue.*:${name.replace(/-dead$/, '')}"`));
+      if (name.endsWith('-dead'))
+        expect(policy).toMatch(new RegExp(`byQueue.*:${name.replace(/-dead$/, '')}"`));
       else expect(policy).toContain('denyAll');
     }
   });
@@ -284,7 +354,11 @@ describe('the queues of a cluster', () => {
         {
           PolicyDocument: {
             Statement: Match.arrayWith([
-              Match.objectLike({ Effect: 'Deny', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+              Match.objectLike({
+                Effect: 'Deny',
+                Action: 'sqs:*',
+                Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+              }),
             ]),
           },
         },
@@ -295,7 +369,8 @@ describe('the queues of a cluster', () => {
 });
 
 describe('a cluster', () => {
-  const registrationOf = (id: string) => Object.values(clusterTemplate(id).findResources('Custom::FleetEndpointsCluster'))[0]!;
+  const registrationOf = (id: string) =>
+    Object.values(clusterTemplate(id).findResources('Custom::FleetEndpointsCluster'))[0]!;
 
   it('registers itself before its first message can arrive', () => {
     const [registration] = idsOf(cluster, 'Custom::FleetEndpointsCluster');
@@ -310,7 +385,13 @@ describe('a cluster', () => {
     expect(registration).toEqual({
       id: 'eks',
       mode: 'shadow',
-      settings: { batchPeriodSeconds: 0, maxEndpointsPerSlice: 100, endpoints: true, slices: true, historyDays: 7 },
+      settings: {
+        batchPeriodSeconds: 0,
+        maxEndpointsPerSlice: 100,
+        endpoints: true,
+        slices: true,
+        historyDays: 7,
+      },
       queues: { events: 'X', syncs: 'X', parked: 'X', quarantine: 'X' },
       eventsArn: 'X',
       syncsArn: 'X',
@@ -322,9 +403,12 @@ describe('a cluster', () => {
     const version = (hub: string): string => {
       const clusters = 'clusters: [{ id: a, relay: { identity: { type: pod-identity, clusterName: a } } }]';
       const template = fleetOf(`hub: ${hub}\n${clusters}`).clusterTemplate('a');
-      return Object.values(template.findResources('Custom::FleetEndpointsCluster'))[0]!['Properties'].RegistrationVersion;
+      return Object.values(template.findResources('Custom::FleetEndpointsCluster'))[0]!['Properties']
+        .RegistrationVersion;
     };
-    expect([version('{}'), version('{ registrationEpoch: 0 }'), version('{ registrationEpoch: 3 }')]).toEqual(['2', '2', '2.3']);
+    expect([version('{}'), version('{ registrationEpoch: 0 }'), version('{ registrationEpoch: 3 }')]).toEqual(
+      ['2', '2', '2.3'],
+    );
   });
 
   it('a cluster is not registered with the key of its secret, which is a right of the functions and nothing that they read', () => {
@@ -349,17 +433,31 @@ describe('a cluster', () => {
 });
 
 it('the stacks have no physical names but those of dashboards, queues, logs and roles, which begin with the hub’s, so that two hubs can live in one account', () => {
-  const names = ['FunctionName', 'RoleName', 'TableName', 'QueueName', 'AlarmName', 'LogGroupName', 'PolicyName'];
+  const names = [
+    'FunctionName',
+    'RoleName',
+    'TableName',
+    'QueueName',
+    'AlarmName',
+    'LogGroupName',
+    'PolicyName',
+  ];
   const isOfHub = (property: string, value: unknown): boolean =>
-    ['QueueName', 'RoleName', 'LogGroupName'].includes(property) && JSON.stringify(value).replace('{"Fn::Join":["",[', '').startsWith('"Fleet-');
+    ['QueueName', 'RoleName', 'LogGroupName'].includes(property) &&
+    JSON.stringify(value).replace('{"Fn::Join":["",[', '').startsWith('"Fleet-');
   for (const template of [hubTemplate, snapshotTemplate, cluster]) {
     for (const [id, { Type, Properties = {} }] of Object.entries(
       template.toJSON().Resources as Record<string, { Type: string; Properties?: object }>,
     )) {
-      // Names of inline policies are local to their role, and the FunctionName of what calls a function, or is one of its versions, is a reference.
-      const referring = ['EventSourceMapping', 'EventInvokeConfig', 'Version', 'Alias'].map((t) => `AWS::Lambda::${t}`);
+      // Names of inline policies are local to their role, and the FunctionName of what calls a function, or
+      // is one of its versions, is a reference.
+      const referring = ['EventSourceMapping', 'EventInvokeConfig', 'Version', 'Alias'].map(
+        (t) => `AWS::Lambda::${t}`,
+      );
       if (Type === 'AWS::IAM::Policy' || referring.includes(Type)) continue;
-      const named = Object.entries(Properties).flatMap(([p, value]) => (names.includes(p) && !isOfHub(p, value) ? [p] : []));
+      const named = Object.entries(Properties).flatMap(([p, value]) =>
+        names.includes(p) && !isOfHub(p, value) ? [p] : [],
+      );
       // A composite alarm must have one: CloudFormation needs it, and CDK makes it from the stack's own.
       if (Type !== 'AWS::CloudWatch::CompositeAlarm') expect({ id, named }).toEqual({ id, named: [] });
     }
@@ -369,11 +467,17 @@ it('the stacks have no physical names but those of dashboards, queues, logs and 
 describe('roles, which API servers, other accounts and keys trust by their ARN', () => {
   const hubName = 'A'.repeat(20);
   const ids = ['a', 'b'].map((end) => `${'c'.repeat(31)}${end}`);
-  const clusters = ids.map((id) => `  - { id: ${id}, relay: { identity: { type: pod-identity, clusterName: c } } }`);
+  const clusters = ids.map(
+    (id) => `  - { id: ${id}, relay: { identity: { type: pod-identity, clusterName: c } } }`,
+  );
   const rolesOf = (region: string) => {
-    const fleet = fleetOf([`hub: { name: ${hubName}${region && `, region: ${region}`} }`, 'clusters:', ...clusters].join('\n'));
+    const fleet = fleetOf(
+      [`hub: { name: ${hubName}${region && `, region: ${region}`} }`, 'clusters:', ...clusters].join('\n'),
+    );
     const templates = [fleet.hubTemplate, ...ids.map((id) => fleet.clusterTemplate(id))];
-    const names = templates.flatMap((t) => Object.values(t.findResources('AWS::IAM::Role')).map((r) => r['Properties'].RoleName as unknown));
+    const names = templates.flatMap((t) =>
+      Object.values(t.findResources('AWS::IAM::Role')).map((r) => r['Properties'].RoleName as unknown),
+    );
     return names.map((name) => JSON.stringify(name));
   };
 
@@ -381,7 +485,9 @@ describe('roles, which API servers, other accounts and keys trust by their ARN',
     const names = rolesOf('ap-southeast-1').map((name) => JSON.parse(name) as string);
     const ofHub = ['ingest', 'ingest-rollout', 'register', 'schedule', 'sweep', 'sync', 'sync-rollout'];
     const ofClusters = names.filter((name) => name.endsWith('-relay'));
-    expect(names.filter((name) => !name.endsWith('-relay')).sort()).toEqual(ofHub.map((role) => `${hubName}-ap-southeast-1-${role}`));
+    expect(names.filter((name) => !name.endsWith('-relay')).sort()).toEqual(
+      ofHub.map((role) => `${hubName}-ap-southeast-1-${role}`),
+    );
     expect(ofClusters).toEqual([
       `${hubName}-ap-southeast-1-${'c'.repeat(15)}-d1166c-relay`,
       `${hubName}-ap-southeast-1-${'c'.repeat(15)}-e2976d-relay`,

@@ -48,23 +48,37 @@ export interface ExportedOptions {
 export function clusterWorld({ id, api, observed }: Member, namespace: string): ClusterWorld {
   const world = newWorld(api, observed, namespace, ['node-0', 'node-1']);
   const imported: ClusterWorld['imported'] = (name = 'web') =>
-    observed.slices(namespace, derivedName(namespace, name)).filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy);
+    observed
+      .slices(namespace, derivedName(namespace, name))
+      .filter((s) => s.metadata.labels?.[labelSliceManagedBy] === importsManagedBy);
   const self: ClusterWorld = {
     ...world,
     id,
     eventually: (assertion, timeoutMs = patience) => observed.eventually(assertion, timeoutMs),
-    createNamespace: async (labels = {}) => void (await api.create('Namespace', '', { metadata: { name: namespace, labels } })),
+    createNamespace: async (labels = {}) =>
+      void (await api.create('Namespace', '', { metadata: { name: namespace, labels } })),
     async exported(addresses, { name = 'web', spec = {}, exportSpec, annotations } = {}) {
-      await world.service(name, { selector: { app: name }, ports: [httpPort], ...spec } as Draft<'Service'>['spec']);
+      await world.service(name, {
+        selector: { app: name },
+        ports: [httpPort],
+        ...spec,
+      } as Draft<'Service'>['spec']);
       for (const [i, address] of addresses.entries())
-        await world.pod(`${name}-${i}`, { labels: { app: name }, ips: address.split(' '), node: world.nodes[i % 2] as string });
+        await world.pod(`${name}-${i}`, {
+          labels: { app: name },
+          ips: address.split(' '),
+          node: world.nodes[i % 2] as string,
+        });
       await self.export(name, exportSpec, annotations);
     },
-    export: (name = 'web', spec = {}, annotations = {}) => api.create('ServiceExport', namespace, { metadata: { name, annotations }, spec }),
+    export: (name = 'web', spec = {}, annotations = {}) =>
+      api.create('ServiceExport', namespace, { metadata: { name, annotations }, spec }),
     unexport: (name = 'web') => api.delete('ServiceExport', namespace, name),
     async conditions(name = 'web') {
       const found = await api.get('ServiceExport', namespace, name);
-      return Object.fromEntries((found?.status?.conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]));
+      return Object.fromEntries(
+        (found?.status?.conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]),
+      );
     },
     import: (name = 'web') => api.get('ServiceImport', namespace, name),
     derived: (name = 'web') => api.get('Service', namespace, derivedName(namespace, name)),

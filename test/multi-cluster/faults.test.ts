@@ -1,4 +1,7 @@
-/** Faults around a set of two clusters: missing kinds, a silent relay and API, a stopped hub, a cluster that leaves. */
+/**
+ * Faults around a set of two clusters: missing kinds, a silent relay and API, a stopped hub, a cluster that
+ * leaves.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { installMcs } from '#test/support/mcs-crds.ts';
@@ -45,13 +48,20 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     const set = await fleet.world();
     const { of, namespace } = set;
     await of('b').exported(['10.2.0.1', '10.2.0.2']);
-    await of('b').eventually(async () => expect(await of('b').conditions()).toMatchObject({ Ready: 'True Exported' }));
+    await of('b').eventually(async () =>
+      expect(await of('b').conditions()).toMatchObject({ Ready: 'True Exported' }),
+    );
     expect(await of('a').import()).toBeUndefined();
     await of('a').api.patch('Namespace', '', namespace, { metadata: { labels } });
     await sees(of('a'), two);
-    await of('a').api.patch('Namespace', '', namespace, { metadata: { labels: { 'fleet-endpoints/clusterset': null as never } } });
+    await of('a').api.patch('Namespace', '', namespace, {
+      metadata: { labels: { 'fleet-endpoints/clusterset': null as never } },
+    });
     await of('a').eventually(async () =>
-      expect([await of('a').import(), await of('a').derived(), ...of('a').seen()]).toEqual([undefined, undefined]),
+      expect([await of('a').import(), await of('a').derived(), ...of('a').seen()]).toEqual([
+        undefined,
+        undefined,
+      ]),
     );
   });
 
@@ -60,11 +70,16 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     // The exports of other tests are given up, which the command requires --override for.
     await fleet.command('exports', 'b', 'other', '--override');
     await of('b').exported(['10.2.0.1', '10.2.0.2']);
-    await of('b').eventually(async () => expect(await of('b').conditions()).toMatchObject({ Valid: 'False NotAllowed' }), 60_000);
+    await of('b').eventually(
+      async () => expect(await of('b').conditions()).toMatchObject({ Valid: 'False NotAllowed' }),
+      60_000,
+    );
     expect(await of('a').import()).toBeUndefined();
     await fleet.command('exports', 'b', 'all');
     await sees(of('a'), two);
-    await of('b').eventually(async () => expect(await of('b').conditions()).toMatchObject({ Valid: 'True Valid' }));
+    await of('b').eventually(async () =>
+      expect(await of('b').conditions()).toMatchObject({ Valid: 'True Valid' }),
+    );
   });
 
   it('a source whose relay is silent keeps its slices unchanged until the hub calls its API, and follows its relay again later (G 20)', async () => {
@@ -116,7 +131,8 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     const { of } = await world();
     await of('b').exported(['10.2.0.1', '10.2.0.2']);
     await of('b').exported(['10.2.0.3'], { name: 'gone' });
-    for (const id of ['a', 'b']) await of(id).eventually(() => expect([...of(id).seen(), ...of(id).seen('gone')]).toHaveLength(3));
+    for (const id of ['a', 'b'])
+      await of(id).eventually(() => expect([...of(id).seen(), ...of(id).seen('gone')]).toHaveLength(3));
     const before = versions(of('a').imported());
     await fleet.stopHub();
     await of('b').podStatus('web-0', { ready: false });
@@ -125,10 +141,12 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     await of('a').api.delete('ServiceImport', of('a').namespace, 'gone');
     expect(versions(of('a').imported())).toEqual(before);
     await fleet.startHub();
-    for (const id of ['a', 'b']) await sees(of(id), ['b 10.2.0.1 waiting', 'b 10.2.0.2 ready', 'b 10.2.0.9 ready']);
+    for (const id of ['a', 'b'])
+      await sees(of(id), ['b 10.2.0.1 waiting', 'b 10.2.0.2 ready', 'b 10.2.0.9 ready']);
     for (const id of ['a', 'b'])
       await of(id).eventually(
-        async () => expect([await of(id).import('gone'), await of(id).derived('gone')]).toEqual([undefined, undefined]),
+        async () =>
+          expect([await of(id).import('gone'), await of(id).derived('gone')]).toEqual([undefined, undefined]),
         60_000,
       );
   });
@@ -142,8 +160,12 @@ describe('a set of two clusters, one after the other', { timeout: 400_000 }, () 
     process.kill((await fleet.processes()).get('relay b') as number, 'SIGSTOP');
     await drainCluster(table, 'b', Date.now());
     await sees(of('a'), ['a 10.1.0.1 ready'], 120_000);
-    await of('a').eventually(async () => expect((await of('a').import())?.status?.clusters).toEqual([{ cluster: 'a' }]));
+    await of('a').eventually(async () =>
+      expect((await of('a').import())?.status?.clusters).toEqual([{ cluster: 'a' }]),
+    );
     const left = async () => (await table.query(`SET#default#${namespace}`)).map((item) => item.sk);
-    await of('a').eventually(async () => expect((await left()).filter((sk) => sk.endsWith('#b'))).toEqual([]));
+    await of('a').eventually(async () =>
+      expect((await left()).filter((sk) => sk.endsWith('#b'))).toEqual([]),
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** Real control planes with the Multi-Cluster Services API, and one hub over all of them: `npm start` with a context for each. */
+/**
+ * Real control planes with the Multi-Cluster Services API, and one hub over all of them: `npm start` with a
+ * context for each.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +11,11 @@ import type { Connection } from '#shared/cluster-api/connection.ts';
 import { findRun } from '#test/cluster/faults/scene.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { observe } from '#test/e2e/observed.ts';
-import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '#test/support/control-plane.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '#test/support/control-plane.ts';
 import { kubeconfigOf } from '#test/support/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { bothKinds, installMcs, type McsKind } from '#test/support/mcs-crds.ts';
@@ -77,7 +84,16 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
 
   async function startHub(): Promise<void> {
     const contexts = Object.keys(members).flatMap((id) => ['--context', id]);
-    run = startLocalRun(['--kubeconfig', kubeconfig, ...contexts, '--data', join(folder, 'data'), ...inSet, '--sameness', sameness]);
+    run = startLocalRun([
+      '--kubeconfig',
+      kubeconfig,
+      ...contexts,
+      '--data',
+      join(folder, 'data'),
+      ...inSet,
+      '--sameness',
+      sameness,
+    ]);
     [, consoleUrl = ''] = await run.line(/console at (http\S+)/, 120_000);
     await run.line(/^ready/, 120_000);
     ({ pid } = await findRun(consoleUrl));
@@ -101,7 +117,11 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
   try {
     for (const [id, options] of Object.entries(members)) started.push(await startMember(id, options));
     const connections = Object.fromEntries(
-      await Promise.all(started.map(async ({ id, controlPlane }) => [id, await writersWay(id, controlPlane, sameness)] as const)),
+      await Promise.all(
+        started.map(
+          async ({ id, controlPlane }) => [id, await writersWay(id, controlPlane, sameness)] as const,
+        ),
+      ),
     );
     await writeFile(kubeconfig, kubeconfigOf(connections), { mode: 0o600 });
     await startHub();
@@ -123,18 +143,28 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
     async world(ids) {
       const namespace = `shop-${++namespaces}`;
       const worlds = started.map((member) => clusterWorld(member, namespace));
-      await Promise.all(worlds.filter(({ id }) => ids?.includes(id) ?? true).map((world) => world.createNamespace()));
+      await Promise.all(
+        worlds.filter(({ id }) => ids?.includes(id) ?? true).map((world) => world.createNamespace()),
+      );
       return { namespace, all: worlds, of: (id) => worlds.find((world) => world.id === id) as ClusterWorld };
     },
     async processes() {
-      const { processes } = (await (await fetch(`${consoleUrl}/healthz`)).json()) as { processes: { name: string; pid?: number }[] };
+      const { processes } = (await (await fetch(`${consoleUrl}/healthz`)).json()) as {
+        processes: { name: string; pid?: number }[];
+      };
       return new Map(processes.flatMap((p) => (p.pid === undefined ? [] : [[p.name, p.pid] as const])));
     },
     command: (...words) =>
       new Promise((resolve, reject) => {
         const env = { ...process.env, HUB: String(pid) };
-        execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'cluster', ...words], { env }, (error, stdout, stderr) =>
-          error ? reject(new Error(`${words.join(' ')}: ${stdout}${stderr}`, { cause: error })) : resolve(stdout + stderr),
+        execFile(
+          process.execPath,
+          ['infra/command/fleet-endpoints.main.ts', 'cluster', ...words],
+          { env },
+          (error, stdout, stderr) =>
+            error
+              ? reject(new Error(`${words.join(' ')}: ${stdout}${stderr}`, { cause: error }))
+              : resolve(stdout + stderr),
         );
       }),
     stopHub,
@@ -145,10 +175,19 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
 
 const inSet = ['--imports', 'active', '--exports', 'all'];
 
-/** As the writer and the relay, with the rights and under the admission policies of the manifest, and no more. */
-async function writersWay(cluster: string, controlPlane: ControlPlane, sameness: FleetOptions['sameness']): Promise<Connection> {
-  await applyAccess(controlPlane, undefined, { imports: { cluster, set: 'default', sameness, sources: podRanges } });
-  for (const role of ['fleet-endpoints-relay', 'fleet-endpoints-relay-clusterset']) await grantRelaysRights(controlPlane, role);
+/**
+ * As the writer and the relay, with the rights and under the admission policies of the manifest, and no more.
+ */
+async function writersWay(
+  cluster: string,
+  controlPlane: ControlPlane,
+  sameness: FleetOptions['sameness'],
+): Promise<Connection> {
+  await applyAccess(controlPlane, undefined, {
+    imports: { cluster, set: 'default', sameness, sources: podRanges },
+  });
+  for (const role of ['fleet-endpoints-relay', 'fleet-endpoints-relay-clusterset'])
+    await grantRelaysRights(controlPlane, role);
   return writerConnection(controlPlane);
 }
 
@@ -159,6 +198,8 @@ async function startMember(id: string, { kinds = bothKinds, ...options }: Member
   const zones = ['zone-a', 'zone-b'];
   // Every cluster names its nodes so: an imported endpoint that named one would count as local (MC-64).
   for (const [i, zone] of zones.entries())
-    await api.create('Node', '', { metadata: { name: `node-${i}`, labels: { 'topology.kubernetes.io/zone': zone } } });
+    await api.create('Node', '', {
+      metadata: { name: `node-${i}`, labels: { 'topology.kubernetes.io/zone': zone } },
+    });
   return { id, controlPlane, api, observed: await observe(api) };
 }

@@ -1,4 +1,7 @@
-/** A set of three clusters on real control planes with their own controllers on: b exports and imports as a and c do; c knows IPv4 alone. */
+/**
+ * A set of three clusters on real control planes with their own controllers on: b exports and imports as a
+ * and c do; c knows IPv4 alone.
+ */
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type Fleet, type Scenario, startFleet } from './fleet.ts';
 import { conflicts } from './scenarios/conflicts.ts';
@@ -12,7 +15,10 @@ describe('services across three clusters', { concurrent: true, timeout: 240_000 
   let fleet: Fleet | undefined;
   let hasFailed = false;
   beforeAll(async () => {
-    fleet = await startFleet({ members: { a: {}, b: {}, c: { serviceRange: '10.0.0.0/16' } }, sameness: 'all' });
+    fleet = await startFleet({
+      members: { a: {}, b: {}, c: { serviceRange: '10.0.0.0/16' } },
+      sameness: 'all',
+    });
   });
   afterAll(async () => {
     if (hasFailed) console.log(fleet?.lines.slice(-80).join('\n'));

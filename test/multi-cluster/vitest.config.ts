@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Several real control planes and one hub: `npm run test:multi-cluster`. The first run builds the control plane. */
+/**
+ * Several real control planes and one hub: `npm run test:multi-cluster`. The first run builds the control
+ * plane.
+ */
 export default defineConfig({
   test: {
     include: ['test/multi-cluster/**/*.test.ts'],

@@ -40,7 +40,11 @@ export const reads: readonly PlannedCommand[] = [
   { text: 'explain CLUSTER NAMESPACE/SERVICE --at 14:03', prints: /^demo-1 shop\/web at .*T14:03:00/ },
   { text: 'history CLUSTER NAMESPACE/SERVICE --since 2h', prints: /added to Endpoints and IPv4 slices/ },
   // The address is one of another cluster.
-  { text: 'history CLUSTER NAMESPACE/SERVICE --address 10.1.0.7', prints: /no address 10\.1\.0\.7 .* there are 10\.244/, code: 2 },
+  {
+    text: 'history CLUSTER NAMESPACE/SERVICE --address 10.1.0.7',
+    prints: /no address 10\.1\.0\.7 .* there are 10\.244/,
+    code: 2,
+  },
   { text: 'redrive', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'redrive CLUSTER', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'redrive CLUSTER --run', prints: /no parked work, dead letters or quarantined messages/ },
@@ -52,7 +56,11 @@ export const reads: readonly PlannedCommand[] = [
 /** In the order in which they run. */
 export const switches: readonly PlannedCommand[] = [
   { text: 'cluster opt-in CLUSTER active', prints: /opt-in active → active/ },
-  { text: 'cluster opt-in CLUSTER off --withdraw', prints: /2 services have no selector, and would be left without endpoints/, code: 2 },
+  {
+    text: 'cluster opt-in CLUSTER off --withdraw',
+    prints: /2 services have no selector, and would be left without endpoints/,
+    code: 2,
+  },
   { text: 'cluster opt-in CLUSTER off --abandon', prints: /opt-in active → off/ },
   { text: 'cluster opt-in ID off --abandon', prints: /opt-in off → off/ },
   { text: 'cluster imports CLUSTER', prints: /imports active, exports shop/ },
@@ -66,7 +74,11 @@ export const switches: readonly PlannedCommand[] = [
   { text: 'cluster pause CLUSTER', prints: /active → paused\n.* a worker may still write until / },
   { text: 'cluster shadow CLUSTER', prints: /paused → shadow/ },
   { text: 'cluster active CLUSTER', prints: /no difference for \d+ s, 600 s are required/, code: 2 },
-  { text: 'cluster active CLUSTER --controllers-off', prints: /built-in controllers: off, as you confirmed/, code: 2 },
+  {
+    text: 'cluster active CLUSTER --controllers-off',
+    prints: /built-in controllers: off, as you confirmed/,
+    code: 2,
+  },
   { text: 'cluster active CLUSTER --override', prints: /shadow → active/ },
   { text: 'cluster active CLUSTER --controllers-off --quiet-for 60', prints: /active → active/ },
   { text: 'cluster active', prints: /which cluster\? demo-1, demo-2, or --all/, code: 2 },
@@ -83,7 +95,10 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
   ['config check', 'constructs.test.ts runs it; with --account, test/deploy/account.ts on the local cloud'],
   ['console', 'it runs until Ctrl-C: test/console opens it'],
   ['cluster opt-in CLUSTER off|shadow|active', 'three commands, of which two are above'],
-  ['relay values', 'it needs the outputs of a deploy: test/infra/relay-manifest.test.ts renders the chart with its values'],
+  [
+    'relay values',
+    'it needs the outputs of a deploy: test/infra/relay-manifest.test.ts renders the chart with its values',
+  ],
   ['relay manifest', 'it needs the outputs of a deploy: constructs.test.ts and test/deploy run it'],
   ['cluster opt-in ID off --withdraw', 'the same for CLUSTER is above'],
   ['cluster pause --all --table NAME', 'package.test.ts runs it as the first line of the runbook'],
@@ -93,16 +108,26 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
 
 const pages = [
   'README.md',
-  ...['getting-started', 'opt-in', 'clusterset', 'gitops', 'monitoring', 'upgrading', 'runbook'].map((page) => `docs/${page}.md`),
+  ...['getting-started', 'opt-in', 'clusterset', 'gitops', 'monitoring', 'upgrading', 'runbook'].map(
+    (page) => `docs/${page}.md`,
+  ),
 ];
 const own = /^(npx )?fleet-endpoints /;
 
-/** Returns the commands of the pages that are missing from every list, and the listed commands that are missing from the pages. */
+/**
+ * Returns the commands of the pages that are missing from every list, and the listed commands that are
+ * missing from the pages.
+ */
 export function unplanned(): readonly string[] {
-  const found = new Set(pages.flatMap(commandsOf).flatMap(({ command }) => (own.test(command) ? [command.replace(own, '')] : [])));
+  const found = new Set(
+    pages.flatMap(commandsOf).flatMap(({ command }) => (own.test(command) ? [command.replace(own, '')] : [])),
+  );
   const planned = new Set([...reads, ...switches].map(({ text }) => text));
-  const added = [...found].filter((text) => !planned.has(text) && !elsewhere.some(([beginning]) => text.startsWith(beginning)));
+  const added = [...found].filter(
+    (text) => !planned.has(text) && !elsewhere.some(([beginning]) => text.startsWith(beginning)),
+  );
   return [...added, ...[...planned].filter((text) => !found.has(text))];
 }
 
-export const withValues = (text: string): readonly string[] => text.split(' ').map((word) => values[word] ?? word);
+export const withValues = (text: string): readonly string[] =>
+  text.split(' ').map((word) => values[word] ?? word);

@@ -15,8 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => installed?.remove());
 
-const ours = (...path: readonly string[]): string => join(installed.folder, 'node_modules/fleet-endpoints', ...path);
-const sizeOf = async (folder: string): Promise<number> => Number((await promisify(execFile)('du', ['-sk', folder])).stdout.split('\t')[0]) * 1024;
+const ours = (...path: readonly string[]): string =>
+  join(installed.folder, 'node_modules/fleet-endpoints', ...path);
+const sizeOf = async (folder: string): Promise<number> =>
+  Number((await promisify(execFile)('du', ['-sk', folder])).stdout.split('\t')[0]) * 1024;
 const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 describe('the package', () => {
@@ -56,8 +58,14 @@ describe('the package', () => {
   });
 
   it('sizes stay small: the archive, the package itself, and with the dependencies of a local run', async () => {
-    const [archive, alone, all] = [(await stat(installed.tarball)).size, await sizeOf(ours()), await sizeOf(join(installed.folder, 'node_modules'))];
-    console.log(`archive ${inMegabytes(archive)}, unpacked ${inMegabytes(alone)}, node_modules ${inMegabytes(all)}`);
+    const [archive, alone, all] = [
+      (await stat(installed.tarball)).size,
+      await sizeOf(ours()),
+      await sizeOf(join(installed.folder, 'node_modules')),
+    ];
+    console.log(
+      `archive ${inMegabytes(archive)}, unpacked ${inMegabytes(alone)}, node_modules ${inMegabytes(all)}`,
+    );
     expect(archive).toBeLessThan(3.5e6);
     expect(alone).toBeLessThan(14e6);
     expect(all).toBeLessThan(45e6);
@@ -66,10 +74,20 @@ describe('the package', () => {
   it('the licence file names every third-party package in it, with its licence', async () => {
     const { components } = JSON.parse(await readFile(ours('dist/sbom.cdx.json'), 'utf8'));
     const names = components.map((c: { name: string }) => c.name);
-    expect(names).toEqual(expect.arrayContaining(['@aws-sdk/client-sqs', '@kubernetes/client-node', 'commander', 'fauxqs', 'yaml']));
+    expect(names).toEqual(
+      expect.arrayContaining([
+        '@aws-sdk/client-sqs',
+        '@kubernetes/client-node',
+        'commander',
+        'fauxqs',
+        'yaml',
+      ]),
+    );
     const notices = await readFile(ours('dist/third-party-licenses.txt'), 'utf8');
     for (const { name, version, licenses } of components) {
-      expect(licenses[0].license.id).toMatch(/^(Apache-2\.0|MIT|ISC|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Unlicense)$/);
+      expect(licenses[0].license.id).toMatch(
+        /^(Apache-2\.0|MIT|ISC|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Unlicense)$/,
+      );
       expect(notices).toContain(`${name} ${version} (`);
     }
   });
@@ -78,9 +96,13 @@ describe('the package', () => {
 it('the first line of the runbook finds the command from any folder, where it is installed for the whole machine', async () => {
   const prefix = join(installed.folder, '../machine');
   const elsewhere = join(installed.folder, '../elsewhere');
-  const [, line = ''] = (await readFile(ours('docs/runbook.md'), 'utf8')).match(/\*\*If you remember one thing\*\*: `([^`]+)`/) ?? [];
+  const [, line = ''] =
+    (await readFile(ours('docs/runbook.md'), 'utf8')).match(/\*\*If you remember one thing\*\*: `([^`]+)`/) ??
+    [];
   const page = await readFile(ours('docs/getting-started.md'), 'utf8');
-  const command = /^npm install --global .*$/m.exec(page)?.[0].replace('./fleet-endpoints-0.1.0.tgz', installed.tarball) ?? '';
+  const command =
+    /^npm install --global .*$/m.exec(page)?.[0].replace('./fleet-endpoints-0.1.0.tgz', installed.tarball) ??
+    '';
   // The environment has no credentials, so the command itself prints the error. The line names its table, so that it never pauses a local run.
   const script = `${command} >&2 && export PATH=${join(prefix, 'bin')}:$PATH && mkdir ${elsewhere} && cd ${elsewhere} && ${line}`;
   const { code, err } = await installed.run(
@@ -118,7 +140,8 @@ describe('in an empty folder', () => {
       await run.line(/^ready: demo-1 \(active\)/, 120_000);
       const fleet = await (await fetch(`${url}/api/fleet`)).text();
       expect(fleet).toContain('demo-1');
-      for (const file of ['', 'app.js', 'app.css', 'favicon.svg']) expect((await fetch(`${url}/${file}`)).status).toBe(200);
+      for (const file of ['', 'app.js', 'app.css', 'favicon.svg'])
+        expect((await fetch(`${url}/${file}`)).status).toBe(200);
       const [explained, checked, listed, address] = await Promise.all([
         installed.run('npx', 'fleet-endpoints', 'explain', 'demo-1', 'shop/web'),
         installed.run('npx', 'fleet-endpoints', 'opt-in', 'check', 'demo-1', 'shop/cart'),
@@ -126,11 +149,22 @@ describe('in an empty folder', () => {
         installed.run('npx', 'fleet-endpoints', 'console'),
       ]);
       // Without a warning of the SDK on an older Node, too.
-      expect(explained).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^demo-1 shop\/web: /) });
-      expect(checked).toMatchObject({ code: 0, out: expect.stringMatching(/^demo-1 shop\/cart: it opts in /) });
-      expect(JSON.parse(listed.out)).toMatchObject([{ id: 'demo-1', mode: 'active', firstListsApplied: true }]);
+      expect(explained).toMatchObject({
+        code: 0,
+        err: '',
+        out: expect.stringMatching(/^demo-1 shop\/web: /),
+      });
+      expect(checked).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^demo-1 shop\/cart: it opts in /),
+      });
+      expect(JSON.parse(listed.out)).toMatchObject([
+        { id: 'demo-1', mode: 'active', firstListsApplied: true },
+      ]);
       expect(address.out.trim()).toBe(url);
-      const { processes } = (await (await fetch(`${url}/healthz`)).json()) as { readonly processes: readonly { readonly pid: number }[] };
+      const { processes } = (await (await fetch(`${url}/healthz`)).json()) as {
+        readonly processes: readonly { readonly pid: number }[];
+      };
       expect(processes.length).toBeGreaterThan(5);
       expect(await run.interrupt()).toBe(0);
       for (const { pid } of processes) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
@@ -146,13 +180,20 @@ describe('in an empty folder', () => {
       await run.line(/^ready: 2 clusters/, 180_000);
       // The history of the demonstration begins with its first rolling update.
       await expect
-        .poll(async () => (await installed.run('npx', 'fleet-endpoints', 'history', 'demo-1', 'shop/web')).out, { timeout: 60_000 })
+        .poll(
+          async () => (await installed.run('npx', 'fleet-endpoints', 'history', 'demo-1', 'shop/web')).out,
+          { timeout: 60_000 },
+        )
         .toMatch(/added/);
       // npx finds this program, and takes longer than most of these commands.
       const program = join(installed.folder, 'node_modules/.bin/fleet-endpoints');
       async function check({ text, prints, code = 0 }: PlannedCommand): Promise<void> {
         const ran = await installed.run(program, ...withValues(text));
-        expect({ text, code: ran.code, printed: `${ran.out}${ran.err}` }).toEqual({ text, code, printed: expect.stringMatching(prints) });
+        expect({ text, code: ran.code, printed: `${ran.out}${ran.err}` }).toEqual({
+          text,
+          code,
+          printed: expect.stringMatching(prints),
+        });
       }
       await Promise.all(reads.map(check));
       for (const command of switches) await check(command);

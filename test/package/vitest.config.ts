@@ -1,4 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
 /** `npm run test:package`: the package as its users get it. */
-export default defineConfig({ test: { include: ['test/package/**/*.test.ts'], fileParallelism: false, testTimeout: 240_000, hookTimeout: 240_000 } });
+export default defineConfig({
+  test: {
+    include: ['test/package/**/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+  },
+});

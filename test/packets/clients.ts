@@ -41,14 +41,39 @@ export interface Clients {
   stop(): Promise<readonly Answer[]>;
 }
 
-export function startClients(nodes: ClusterNodes, pods: readonly string[], { to, rate = 30, dns, family = 4, seconds = 300 }: Question): Clients {
+export function startClients(
+  nodes: ClusterNodes,
+  pods: readonly string[],
+  { to, rate = 30, dns, family = 4, seconds = 300 }: Question,
+): Clients {
   const answers: Answer[] = [];
-  const args = ['ask', '--to', to, '--rate', String(rate), '--for', `${seconds}s`, '--family', String(family), ...(dns ? ['--dns', dns] : [])];
+  const args = [
+    'ask',
+    '--to',
+    to,
+    '--rate',
+    String(rate),
+    '--for',
+    `${seconds}s`,
+    '--family',
+    String(family),
+    ...(dns ? ['--dns', dns] : []),
+  ];
   const programs = pods.map((client) =>
     nodes.exec(client, args, (line) => {
-      const { answer, ...rest } = JSON.parse(line) as { atMs: number; took: number; answer?: string; error?: string };
+      const { answer, ...rest } = JSON.parse(line) as {
+        atMs: number;
+        took: number;
+        answer?: string;
+        error?: string;
+      };
       const [cluster, pod, address, from] = answer?.split(' ') ?? [];
-      answers.push({ ...rest, client, ...(cluster && pod && address && { cluster, pod, address }), ...(from && { from }) });
+      answers.push({
+        ...rest,
+        client,
+        ...(cluster && pod && address && { cluster, pod, address }),
+        ...(from && { from }),
+      });
     }),
   );
   return {
@@ -56,12 +81,16 @@ export function startClients(nodes: ClusterNodes, pods: readonly string[], { to,
     since: (atMs) => answers.filter((a) => a.atMs >= atMs),
     async answered(matches, sinceMs, withinMs = 60_000) {
       const found = await until(() => answers.find((a) => a.atMs >= sinceMs && matches(a)), withinMs);
-      if (!found) throw new Error(`no such answer from ${to} in ${withinMs / 1000} s; the last: ${JSON.stringify(answers.slice(-3))}`);
+      if (!found)
+        throw new Error(
+          `no such answer from ${to} in ${withinMs / 1000} s; the last: ${JSON.stringify(answers.slice(-3))}`,
+        );
       return found;
     },
     async more(count) {
       const goal = answers.length + count * pods.length;
-      if (!(await until(() => answers.length >= goal))) throw new Error(`the clients of ${to} do not go on: ${JSON.stringify(answers.slice(-3))}`);
+      if (!(await until(() => answers.length >= goal)))
+        throw new Error(`the clients of ${to} do not go on: ${JSON.stringify(answers.slice(-3))}`);
     },
     async stop() {
       await Promise.all(programs.map((program) => program.stop()));
@@ -70,7 +99,8 @@ export function startClients(nodes: ClusterNodes, pods: readonly string[], { to,
   };
 }
 
-export const lost = (answers: readonly Answer[]): readonly Answer[] => answers.filter((a) => a.error !== undefined);
+export const lost = (answers: readonly Answer[]): readonly Answer[] =>
+  answers.filter((a) => a.error !== undefined);
 
 /** ms from a time until the last answer of a pod; undefined if it gave none after it. */
 export function lastAnswerMs(answers: readonly Answer[], pod: string, sinceMs: number): number | undefined {
@@ -85,7 +115,11 @@ export function firstAnswerMs(answers: readonly Answer[], pod: string, sinceMs: 
 }
 
 /** Makes pods that run nothing, spread over the nodes. */
-export async function makeClients({ nodes, apply }: User, namespace: string, count: number): Promise<readonly string[]> {
+export async function makeClients(
+  { nodes, apply }: User,
+  namespace: string,
+  count: number,
+): Promise<readonly string[]> {
   const names = Array.from({ length: count }, (_, i) => `client-${i}`);
   const items = names.map((name, i) => ({
     apiVersion: 'v1',

@@ -41,7 +41,12 @@ export interface NodesSetup {
   readonly nodes?: number;
 }
 
-export async function startNodes({ cluster, controlPlane, api, nodes = 2 }: NodesSetup): Promise<ClusterNodes> {
+export async function startNodes({
+  cluster,
+  controlPlane,
+  api,
+  nodes = 2,
+}: NodesSetup): Promise<ClusterNodes> {
   const binary = await nodeProgramsBinary();
   const networks = Array.from({ length: nodes }, (_, i) => nodeNetwork(cluster, i));
   const events: PodEvent[] = [];
@@ -53,8 +58,19 @@ export async function startNodes({ cluster, controlPlane, api, nodes = 2 }: Node
     await writeFile(config, proxyConfig(cluster, controlPlane, network));
     programs.push(startProgram(network.namespace, [binary, 'kube-proxy', '--config', config]));
   }
-  const spec = networks.map(({ name, namespace, addresses, ranges }) => [name, namespace, addresses[0], ...ranges].join('=')).join();
-  const kubelet = [binary, 'kubelet', '--cluster', cluster, '--kubeconfig', controlPlane.kubeconfig, '--nodes', spec];
+  const spec = networks
+    .map(({ name, namespace, addresses, ranges }) => [name, namespace, addresses[0], ...ranges].join('='))
+    .join();
+  const kubelet = [
+    binary,
+    'kubelet',
+    '--cluster',
+    cluster,
+    '--kubeconfig',
+    controlPlane.kubeconfig,
+    '--nodes',
+    spec,
+  ];
   programs.push(startProgram(undefined, kubelet, (line) => events.push(JSON.parse(line))));
 
   return {
@@ -62,8 +78,13 @@ export async function startNodes({ cluster, controlPlane, api, nodes = 2 }: Node
     networks,
     events,
     async event(pod, event, sinceMs = 0) {
-      const found = await until(() => events.find((e) => e.pod === pod && e.event === event && e.atMs >= sinceMs));
-      if (!found) throw new Error(`${cluster}: pod ${pod} is not "${event}"; its events: ${JSON.stringify(events.filter((e) => e.pod === pod))}`);
+      const found = await until(() =>
+        events.find((e) => e.pod === pod && e.event === event && e.atMs >= sinceMs),
+      );
+      if (!found)
+        throw new Error(
+          `${cluster}: pod ${pod} is not "${event}"; its events: ${JSON.stringify(events.filter((e) => e.pod === pod))}`,
+        );
       return found;
     },
     readyPods(prefix) {
@@ -71,7 +92,11 @@ export async function startNodes({ cluster, controlPlane, api, nodes = 2 }: Node
       return [...last].flatMap(([pod, event]) => (event === 'ready' && pod.startsWith(prefix) ? [pod] : []));
     },
     exec(pod, [name, ...args], onLine) {
-      const program = startProgram(`${cluster}-${pod.replace('/', '-')}`, [binary, name as string, ...args], onLine);
+      const program = startProgram(
+        `${cluster}-${pod.replace('/', '-')}`,
+        [binary, name as string, ...args],
+        onLine,
+      );
       programs.push(program);
       return program;
     },

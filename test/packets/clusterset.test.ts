@@ -1,4 +1,6 @@
-/** Two clusters that export and import a Service: clients of a ask the import by its address and by its name. */
+/**
+ * Two clusters that export and import a Service: clients of a ask the import by its address and by its name.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Clients, lastAnswerMs, makeClients, startClients } from './clients.ts';
@@ -22,10 +24,20 @@ describe('an import of two clusters', () => {
     for (const id of ['a', 'b']) await set.of(id).deployExported({ namespace, replicas: 3 });
     clients = await makeClients(set.of('a'), namespace, 6);
     const address = await set.importAddress('a', namespace);
-    byAddress = startClients(set.of('a').nodes, clients.slice(0, 3), { to: `http://${address}:80`, rate: 40, seconds: 600 });
+    byAddress = startClients(set.of('a').nodes, clients.slice(0, 3), {
+      to: `http://${address}:80`,
+      rate: 40,
+      seconds: 600,
+    });
     const name = `web.${namespace}.svc.clusterset.local`;
-    byName = startClients(set.of('a').nodes, clients.slice(3), { to: `http://${name}:80`, dns: dnsAddress, rate: 20, seconds: 600 });
-    for (const asking of [byAddress, byName]) for (const id of ['a', 'b']) await asking.answered((a) => a.cluster === id, 0);
+    byName = startClients(set.of('a').nodes, clients.slice(3), {
+      to: `http://${name}:80`,
+      dns: dnsAddress,
+      rate: 20,
+      seconds: 600,
+    });
+    for (const asking of [byAddress, byName])
+      for (const id of ['a', 'b']) await asking.answered((a) => a.cluster === id, 0);
     await byAddress.more(40);
   });
   stopAfterwards(() => set);
@@ -58,7 +70,9 @@ describe('an import of two clusters', () => {
       const at = Date.now();
       const { nodes } = set.of('b');
       const [pod = ''] = nodes.readyPods(`${namespace}/web-`);
-      await set.of('b').kubectl('delete', '-n', namespace, 'pod', pod.split('/')[1] as string, '--wait=false');
+      await set
+        .of('b')
+        .kubectl('delete', '-n', namespace, 'pod', pod.split('/')[1] as string, '--wait=false');
       const { atMs } = await nodes.event(pod, 'terminating', at);
       await nodes.event(pod, 'ended', at);
       left.push(lastAnswerMs(since(at), pod.split('/')[1] as string, atMs));
@@ -67,14 +81,17 @@ describe('an import of two clusters', () => {
     served('deleted pods of the exporter', from);
   });
 
-  it.each(['relay b', 'relay a'])('traffic goes on when %s is killed, and follows the exporter afterwards', async (relay) => {
-    const from = Date.now();
-    process.kill(await processNamed(relay), 'SIGKILL');
-    await byAddress.more(200);
-    await set.of('b').update(namespace);
-    await byAddress.more(100);
-    served(`${relay === 'relay a' ? 'importer' : 'exporter'}’s relay killed, then a rolling update`, from);
-  });
+  it.each(['relay b', 'relay a'])(
+    'traffic goes on when %s is killed, and follows the exporter afterwards',
+    async (relay) => {
+      const from = Date.now();
+      process.kill(await processNamed(relay), 'SIGKILL');
+      await byAddress.more(200);
+      await set.of('b').update(namespace);
+      await byAddress.more(100);
+      served(`${relay === 'relay a' ? 'importer' : 'exporter'}’s relay killed, then a rolling update`, from);
+    },
+  );
 
   const awaySeconds = isLong ? 120 : 10;
   it(`traffic goes on while the hub is away for ${awaySeconds} s, and follows the exporter afterwards`, async () => {

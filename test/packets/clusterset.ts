@@ -8,8 +8,8 @@ import { deployment, namespaceOf, type Servers, service } from './workload.ts';
 
 export interface MemberNodes extends User {
   /**
-   * Deploys and exports. Resolves when the pods are ready. They serve for 12 s after their deletion: importers follow after importBatchSeconds, and a
-   * busy machine needs its time.
+   * Deploys and exports. Resolves when the pods are ready. They serve for 12 s after their deletion:
+   * importers follow after importBatchSeconds, and a busy machine needs its time.
    */
   deployExported(servers: Servers, exportAnnotations?: { readonly [key: string]: string }): Promise<void>;
 }
@@ -57,7 +57,10 @@ export async function startClusterset(ids: readonly string[], nodesEach = 2): Pr
       }, 60_000);
     },
     get said() {
-      return [...fleet.lines.slice(-60), ...[...started.values()].flatMap(({ nodes }) => nodes.said.slice(-30))];
+      return [
+        ...fleet.lines.slice(-60),
+        ...[...started.values()].flatMap(({ nodes }) => nodes.said.slice(-30)),
+      ];
     },
     stop,
   };
@@ -68,8 +71,17 @@ function memberNodes(user: User): MemberNodes {
     ...user,
     async deployExported(servers, annotations = {}) {
       const { name = 'web', namespace } = servers;
-      const serviceExport = { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata: { name, namespace, annotations } };
-      await user.apply([namespaceOf(namespace), service(servers), deployment({ preStop: 12, ...servers }), serviceExport]);
+      const serviceExport = {
+        apiVersion: 'multicluster.x-k8s.io/v1beta1',
+        kind: 'ServiceExport',
+        metadata: { name, namespace, annotations },
+      };
+      await user.apply([
+        namespaceOf(namespace),
+        service(servers),
+        deployment({ preStop: 12, ...servers }),
+        serviceExport,
+      ]);
       await user.rolledOut(namespace, name);
     },
   };

@@ -1,6 +1,7 @@
 /**
- * The ten specs of the Multi-Cluster Services API's own conformance suite (v0.5.0) that need kubelets, kube-proxy and DNS, with the suite's titles. The first
- * cluster exports the suite's `hello` Service, and both clusters ask. test/multi-cluster/scenarios/conformance.ts has the other 17 specs. Spec 20 is in both.
+ * The ten specs of the Multi-Cluster Services API's own conformance suite (v0.5.0) that need kubelets,
+ * kube-proxy and DNS, with the suite's titles. The first cluster exports the suite's `hello` Service, and
+ * both clusters ask. test/multi-cluster/scenarios/conformance.ts has the other 17 specs. Spec 20 is in both.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -12,7 +13,12 @@ import { stopAfterwards } from './suite.ts';
 import { namespaceOf } from './workload.ts';
 
 const ids = ['a', 'b'] as const;
-type Port = { readonly name: string; readonly port: number; readonly protocol: string; readonly targetPort?: number };
+type Port = {
+  readonly name: string;
+  readonly port: number;
+  readonly protocol: string;
+  readonly targetPort?: number;
+};
 const ports: readonly Port[] = [
   { name: 'tcp', port: 42, protocol: 'TCP' },
   { name: 'udp', port: 42, protocol: 'UDP' },
@@ -28,7 +34,8 @@ describe('the conformance suite with kubelets, kube-proxy and DNS', () => {
   stopAfterwards(() => set);
 
   const member = (id: string) => set.fleet.members[id] as (typeof set.fleet.members)[string];
-  const eventually = <T>(assertion: () => Promise<T>): Promise<T> => member('a').observed.eventually(assertion, 30_000);
+  const eventually = <T>(assertion: () => Promise<T>): Promise<T> =>
+    member('a').observed.eventually(assertion, 30_000);
 
   interface Hello {
     readonly headless?: boolean;
@@ -56,7 +63,13 @@ describe('the conformance suite with kubelets, kube-proxy and DNS', () => {
         // As a StatefulSet names them.
         ...(hostnames && { hostname: `hello-${i}`, subdomain: 'hello' }),
         automountServiceAccountToken: false,
-        containers: [{ name: 'c', image: 'server', ports: ports.map(({ port, protocol }) => ({ containerPort: port, protocol })) }],
+        containers: [
+          {
+            name: 'c',
+            image: 'server',
+            ports: ports.map(({ port, protocol }) => ({ containerPort: port, protocol })),
+          },
+        ],
       },
     }));
     const service = {
@@ -65,12 +78,20 @@ describe('the conformance suite with kubelets, kube-proxy and DNS', () => {
       metadata: { name: 'hello', namespace },
       spec: { selector: { app: 'hello' }, ports: servicePorts, ...(headless && { clusterIP: 'None' }) },
     };
-    const serviceExport = { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata: { name: 'hello', namespace } };
+    const serviceExport = {
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind: 'ServiceExport',
+      metadata: { name: 'hello', namespace },
+    };
     await set.of(id).apply([...pods, service, ...(exported ? [serviceExport] : [])]);
     for (const { metadata } of pods) await set.of(id).nodes.event(`${namespace}/${metadata.name}`, 'ready');
   }
 
-  async function lookUp(id: string, name: string, type: 'A' | 'SRV' = 'A'): Promise<{ readonly code: string; readonly records: readonly string[] }> {
+  async function lookUp(
+    id: string,
+    name: string,
+    type: 'A' | 'SRV' = 'A',
+  ): Promise<{ readonly code: string; readonly records: readonly string[] }> {
     const lines: string[] = [];
     const command = ['look-up', '--dns', dnsAddress, '--type', type, name];
     await set.of(id).nodes.exec(`${namespace}/client-0`, command, (line) => lines.push(line)).ended;
@@ -80,9 +101,17 @@ describe('the conformance suite with kubelets, kube-proxy and DNS', () => {
   }
   const name = (domain = 'clusterset.local'): string => `hello.${namespace}.svc.${domain}`;
   const addressesOfPods = (): readonly string[] =>
-    set.of('a').nodes.events.flatMap((e) => (e.event === 'ready' && e.pod.startsWith(`${namespace}/hello-`) ? [e.addresses[0] as string] : []));
+    set
+      .of('a')
+      .nodes.events.flatMap((e) =>
+        e.event === 'ready' && e.pod.startsWith(`${namespace}/hello-`) ? [e.addresses[0] as string] : [],
+      );
   const ask = (id: string, port = 42) =>
-    startClients(set.of(id).nodes, [`${namespace}/client-0`], { to: `http://${name()}:${port}`, dns: dnsAddress, rate: 10 });
+    startClients(set.of(id).nodes, [`${namespace}/client-0`], {
+      to: `http://${name()}:${port}`,
+      dns: dnsAddress,
+      rate: 10,
+    });
   /** In each cluster, a port of the import is answered by a cluster, and by it alone. */
   async function answeredBy(cluster: string, port: number): Promise<void> {
     for (const id of ids) {
@@ -93,10 +122,13 @@ describe('the conformance suite with kubelets, kube-proxy and DNS', () => {
       expect(clusters, `port ${port}, asked in ${id}`).toEqual(new Set([cluster]));
     }
   }
-  /** As the suite does it: `hello` of the second cluster has one port, and its export is younger by a second. */
+  /**
+   * As the suite does it: `hello` of the second cluster has one port, and its export is younger by a second.
+   */
   async function deployedInBoth(port: Port): Promise<void> {
     await deployed();
-    const { creationTimestamp } = (await member('a').api.get('ServiceExport', namespace, 'hello'))?.metadata ?? {};
+    const { creationTimestamp } =
+      (await member('a').api.get('ServiceExport', namespace, 'hello'))?.metadata ?? {};
     await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(String(creationTimestamp)) + 1_000);
     await deploy('b', { ports: [port] });
     await eventually(async () => {
@@ -145,26 +177,36 @@ describe('the conformance suite with kubelets, kube-proxy and DNS', () => {
     await deployed();
     for (const id of ids) {
       const address = await set.importAddress(id, namespace, 'hello');
-      await eventually(async () => expect(await lookUp(id, name()), id).toEqual({ code: 'NOERROR', records: [address] }));
+      await eventually(async () =>
+        expect(await lookUp(id, name()), id).toEqual({ code: 'NOERROR', records: [address] }),
+      );
     }
   });
 
   it('a DNS SRV query of <service>.<ns>.svc.clusterset.local for a ClusterIP service returns valid SRV records', async () => {
     await deployed();
-    for (const id of ids) await eventually(async () => expect((await lookUp(id, name(), 'SRV')).records, id).toEqual([`42 ${name()}.`]));
+    for (const id of ids)
+      await eventually(async () =>
+        expect((await lookUp(id, name(), 'SRV')).records, id).toEqual([`42 ${name()}.`]),
+      );
   });
 
   it('DNS lookups of <service>.<ns>.svc.cluster.local for a ClusterIP service only resolve local services', async () => {
     await deployed();
     const address = (await member('a').api.get('Service', namespace, 'hello'))?.spec?.clusterIP;
-    await eventually(async () => expect((await lookUp('a', name('cluster.local'))).records).toEqual([address]));
+    await eventually(async () =>
+      expect((await lookUp('a', name('cluster.local'))).records).toEqual([address]),
+    );
     await set.importAddress('b', namespace, 'hello');
     expect(await lookUp('b', name('cluster.local'))).toEqual({ code: 'NXDOMAIN', records: [] });
   });
 
   it('a DNS query of <service>.<ns>.svc.clusterset.local for a headless service returns the ready addresses of all its pods', async () => {
     await deployed({ headless: true });
-    for (const id of ids) await eventually(async () => expect((await lookUp(id, name())).records, id).toEqual(addressesOfPods().toSorted()));
+    for (const id of ids)
+      await eventually(async () =>
+        expect((await lookUp(id, name())).records, id).toEqual(addressesOfPods().toSorted()),
+      );
   });
 
   it('a DNS query of <hostname>.<clusterid>.<service>.<ns>.svc.clusterset.local returns the pod’s address', async () => {
@@ -173,14 +215,18 @@ describe('the conformance suite with kubelets, kube-proxy and DNS', () => {
       const { api } = member(id);
       const endpoints = await eventually(async () => {
         const slices: readonly EndpointSlice[] = (await api.list('EndpointSlice', namespace)).items.filter(
-          (s) => s.metadata.labels?.['kubernetes.io/service-name'] === derivedName(namespace, 'hello') && s.addressType === 'IPv4',
+          (s) =>
+            s.metadata.labels?.['kubernetes.io/service-name'] === derivedName(namespace, 'hello') &&
+            s.addressType === 'IPv4',
         );
         const found = slices.flatMap((s) => s.endpoints ?? []);
         expect(found.map((e) => e.hostname).sort(), id).toEqual(['hello-0', 'hello-1']);
         return found;
       });
       for (const { hostname, addresses } of endpoints)
-        await eventually(async () => expect((await lookUp(id, `${hostname}.a.${name()}`)).records, id).toEqual(addresses));
+        await eventually(async () =>
+          expect((await lookUp(id, `${hostname}.a.${name()}`)).records, id).toEqual(addresses),
+        );
     }
   });
 

@@ -10,21 +10,43 @@ import { dnsAddress } from './network.ts';
 const namespace = 'kube-system';
 
 /** `multicluster`: with clusterset.local, which needs the kinds of the Multi-Cluster Services API. */
-export async function startDns(nodes: ClusterNodes, controlPlane: ControlPlane, { multicluster = false } = {}): Promise<void> {
+export async function startDns(
+  nodes: ClusterNodes,
+  controlPlane: ControlPlane,
+  { multicluster = false } = {},
+): Promise<void> {
   const admin = (...args: readonly string[]): Promise<string> => kubectl(controlPlane, args);
   await admin('create', 'serviceaccount', 'coredns', '-n', namespace);
   const read = ['create', 'clusterrole', 'coredns', '--verb=list,watch'];
   await admin(...read, '--resource=services,pods,namespaces,endpointslices.discovery.k8s.io');
   if (multicluster)
-    await admin('create', 'clusterrole', 'coredns-multicluster', '--verb=list,watch', '--resource=serviceimports.multicluster.x-k8s.io');
+    await admin(
+      'create',
+      'clusterrole',
+      'coredns-multicluster',
+      '--verb=list,watch',
+      '--resource=serviceimports.multicluster.x-k8s.io',
+    );
   for (const role of ['coredns', ...(multicluster ? ['coredns-multicluster'] : [])])
-    await admin('create', 'clusterrolebinding', role, `--clusterrole=${role}`, `--serviceaccount=${namespace}:coredns`);
+    await admin(
+      'create',
+      'clusterrolebinding',
+      role,
+      `--clusterrole=${role}`,
+      `--serviceaccount=${namespace}:coredns`,
+    );
   const { server, ca } = controlPlane.connection;
   const token = (await admin('create', 'token', 'coredns', '-n', namespace, '--duration=2h')).trim();
   const file = (name: string): string => join(dirname(controlPlane.kubeconfig), name);
-  await writeFile(file('coredns.yaml'), kubeconfigText({ server, ...(ca && { ca }), token }), { mode: 0o600 });
+  await writeFile(file('coredns.yaml'), kubeconfigText({ server, ...(ca && { ca }), token }), {
+    mode: 0o600,
+  });
   await writeFile(file('Corefile'), corefile(file('coredns.yaml'), multicluster));
-  await kubectl(controlPlane, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+  await kubectl(
+    controlPlane,
+    ['apply', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+  );
   await nodes.event(`${namespace}/coredns`, 'started');
   nodes.exec(`${namespace}/coredns`, ['coredns', '-conf', file('Corefile'), '-dns.port', '53']);
   await nodes.event(`${namespace}/coredns`, 'ready');
@@ -63,7 +85,13 @@ const objects = [
     metadata: { name: 'coredns', namespace, labels: { app: 'coredns' } },
     spec: {
       automountServiceAccountToken: false,
-      containers: [{ name: 'c', image: 'coredns', readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 } }],
+      containers: [
+        {
+          name: 'c',
+          image: 'coredns',
+          readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 },
+        },
+      ],
     },
   },
 ];

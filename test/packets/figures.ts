@@ -23,8 +23,14 @@ export function printFigures(): void {
   for (const [title, rows] of tables) {
     const columns = [...new Set([...rows.values()].flatMap((row) => [...row.keys()]))];
     const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-    const lines = [...rows].map(([row, values]) => line([row, ...columns.map((column) => values.get(column) ?? '')]));
-    console.log([title, '', line(['', ...columns]), line(['---', ...columns.map(() => '---')]), ...lines, ''].join('\n'));
+    const lines = [...rows].map(([row, values]) =>
+      line([row, ...columns.map((column) => values.get(column) ?? '')]),
+    );
+    console.log(
+      [title, '', line(['', ...columns]), line(['---', ...columns.map(() => '---')]), ...lines, ''].join(
+        '\n',
+      ),
+    );
   }
   tables.clear();
 }

@@ -1,4 +1,7 @@
-/** A set of three clusters loses one: its API server and its relay are frozen, first while its nodes stay reachable, then with its nodes cut off. */
+/**
+ * A set of three clusters loses one: its API server and its relay are frozen, first while its nodes stay
+ * reachable, then with its nodes cut off.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -30,12 +33,17 @@ describe('an import of three clusters', () => {
     clients = await makeClients(set.of('a'), namespace, 4);
   });
   stopAfterwards(() => set);
-  const stateOf = async (id: string): Promise<string | undefined> => (await readCluster(set.fleet.hub.table, id))?.source?.state;
+  const stateOf = async (id: string): Promise<string | undefined> =>
+    (await readCluster(set.fleet.hub.table, id))?.source?.state;
   const seconds = (fromMs: number, toMs: number): string => `${Math.round((toMs - fromMs) / 1_000)} s`;
 
   async function startAsking(): Promise<Clients> {
     const address = await set.importAddress('a', namespace);
-    const asking = startClients(set.of('a').nodes, clients, { to: `http://${address}:80`, rate: 15, seconds: 600 });
+    const asking = startClients(set.of('a').nodes, clients, {
+      to: `http://${address}:80`,
+      rate: 15,
+      seconds: 600,
+    });
     for (const id of ['a', 'b', 'c']) await asking.answered((a) => a.cluster === id, 0);
     return asking;
   }
@@ -66,7 +74,9 @@ describe('an import of three clusters', () => {
     nothingLost(title, row, 'lost at its return', asking.since(first.atMs));
   }
 
-  it('an import evicts a cluster that only the hub cannot reach, and loses no request', { timeout: 900_000 }, async () => {
+  it('an import evicts a cluster that only the hub cannot reach, and loses no request', {
+    timeout: 900_000,
+  }, async () => {
     const row = 'only the hub cannot reach it';
     const asking = await startAsking();
     const back = await frozen(async (from) => {
@@ -76,13 +86,20 @@ describe('an import of three clusters', () => {
       figure(title, row, 'slices of b deleted after', seconds(from, Date.now()));
       const answering = () => new Set(asking.answers.slice(-100).map((a) => a.cluster));
       expect(await until(() => !answering().has('b')), 'the importer has left b').toBe(true);
-      figure(title, row, 'last answer of b after', seconds(from, asking.answers.findLast((a) => a.cluster === 'b')?.atMs ?? from));
+      figure(
+        title,
+        row,
+        'last answer of b after',
+        seconds(from, asking.answers.findLast((a) => a.cluster === 'b')?.atMs ?? from),
+      );
       nothingLost(title, row, 'lost until then', asking.since(from));
     });
     await returned(asking, row, back);
   });
 
-  it('an import evicts the lost cluster alone, loses no request after that, and takes it back', { timeout: 900_000 }, async () => {
+  it('an import evicts the lost cluster alone, loses no request after that, and takes it back', {
+    timeout: 900_000,
+  }, async () => {
     const row = 'lost as a whole';
     const { networks } = set.of('b').nodes;
     const asking = await startAsking();

@@ -1,4 +1,7 @@
-/** Addresses, and the network namespaces of nodes. A node has a leg on the bridge of the outer namespace, which routes between all nodes. */
+/**
+ * Addresses, and the network namespaces of nodes. A node has a leg on the bridge of the outer namespace,
+ * which routes between all nodes.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -23,7 +26,10 @@ export const apiAddress = (cluster: string): string => `10.255.${numberOf(cluste
 export const dnsAddress = '10.0.0.10';
 
 /** Ranges of all pods of a cluster, as test/multi-cluster/fleet.ts has them in the policies. */
-export const podRanges = (cluster: string): readonly string[] => [`10.${numberOf(cluster)}.0.0/16`, `fd00:${numberOf(cluster)}::/64`];
+export const podRanges = (cluster: string): readonly string[] => [
+  `10.${numberOf(cluster)}.0.0/16`,
+  `fd00:${numberOf(cluster)}::/64`,
+];
 
 export function nodeNetwork(cluster: string, index: number): NodeNetwork {
   const c = numberOf(cluster);
@@ -56,7 +62,11 @@ const forwarding = `
   for f in /proc/sys/net/ipv4/conf/*/send_redirects; do echo 0 > $f; done
 `;
 
-export async function addNode({ namespace, addresses: [v4, v6], ranges: [range4, range6] }: NodeNetwork): Promise<void> {
+export async function addNode({
+  namespace,
+  addresses: [v4, v6],
+  ranges: [range4, range6],
+}: NodeNetwork): Promise<void> {
   await shell(`
     set -e
     ip netns add ${namespace}
@@ -83,11 +93,13 @@ export async function removeNode({ namespace }: NodeNetwork): Promise<void> {
 }
 
 /** Cuts a node's leg, or mends it. */
-export const cutNode = ({ namespace }: NodeNetwork, isCut: boolean): Promise<void> => shell(`ip link set ${namespace} ${isCut ? 'down' : 'up'}`);
+export const cutNode = ({ namespace }: NodeNetwork, isCut: boolean): Promise<void> =>
+  shell(`ip link set ${namespace} ${isCut ? 'down' : 'up'}`);
 
 async function shell(script: string): Promise<void> {
   const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'ignore', 'pipe'] });
   const said = child.stderr.setEncoding('utf8').toArray();
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`the network script ends with ${code}: ${(await said).join('')}\n${script}`);
+  if (code !== 0)
+    throw new Error(`the network script ends with ${code}: ${(await said).join('')}\n${script}`);
 }

@@ -10,7 +10,9 @@ import { port } from './workload.ts';
 
 const namespace = 'shop';
 const isLong = process.env['PACKETS'] === 'all';
-const writers: readonly Writer[] = isLong ? ['kube-controller-manager', 'fleet-endpoints'] : ['fleet-endpoints'];
+const writers: readonly Writer[] = isLong
+  ? ['kube-controller-manager', 'fleet-endpoints']
+  : ['fleet-endpoints'];
 const rounds = isLong ? 5 : 2;
 afterAll(printFigures);
 
@@ -46,7 +48,13 @@ describe.each(writers)('one cluster with endpoints of %s', (writer) => {
       await asking.answered((a) => `${namespace}/${a.pod}` === next, at);
       await cluster.nodes.event(pod as string, 'ended', at);
       left.push(lastAnswerMs(asking.answers, nameOf(pod as string), atMs));
-      arrived.push(firstAnswerMs(asking.answers, nameOf(next as string), (await cluster.nodes.event(next as string, 'ready', at)).atMs));
+      arrived.push(
+        firstAnswerMs(
+          asking.answers,
+          nameOf(next as string),
+          (await cluster.nodes.event(next as string, 'ready', at)).atMs,
+        ),
+      );
     }
     note('deleted pod: its last answer after', ms(left));
     note('pod that became ready: its first answer after', ms(arrived));
@@ -92,7 +100,9 @@ describe.each(writers)('one cluster with endpoints of %s', (writer) => {
       await cluster.kubectl('scale', '-n', namespace, 'deployment/web', '--replicas=4');
       const first = await asking.answered((a) => a.error === undefined, back);
       await until(() => pods().length === 4);
-      const ready = cluster.nodes.events.find((e) => e.event === 'ready' && e.atMs >= back && e.pod.startsWith(`${namespace}/web-`));
+      const ready = cluster.nodes.events.find(
+        (e) => e.event === 'ready' && e.atMs >= back && e.pod.startsWith(`${namespace}/web-`),
+      );
       // The request may have been sent before the pod was ready, and its connection retried.
       arrived.push(first.atMs + first.took - (ready?.atMs ?? 0));
       await asking.more(90);

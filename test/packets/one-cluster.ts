@@ -1,4 +1,7 @@
-/** One cluster with nodes, whose endpoints are written by the hub, by kube-controller-manager, or by both as with opt-in. */
+/**
+ * One cluster with nodes, whose endpoints are written by the hub, by kube-controller-manager, or by both as
+ * with opt-in.
+ */
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Api, connectApi } from '#test/e2e/api.ts';
@@ -23,7 +26,12 @@ export interface OneCluster extends User {
   stop(): Promise<void>;
 }
 
-const workloads = ['deployment-controller', 'replicaset-controller', 'namespace-controller', 'garbage-collector-controller'];
+const workloads = [
+  'deployment-controller',
+  'replicaset-controller',
+  'namespace-controller',
+  'garbage-collector-controller',
+];
 const endpoints = ['endpoints-controller', 'endpointslice-controller', 'endpointslice-mirroring-controller'];
 const flags: { readonly [writer in Writer]: readonly string[] } = {
   'fleet-endpoints': ['--mode', 'active', '--controllers-off'],
@@ -69,7 +77,11 @@ export async function startOneCluster(writer: Writer, nodeCount = 2): Promise<On
 
 /** The hub enters as the writer of the relay's manifest, with its rights and under its policies. */
 async function hubsKubeconfig(controlPlane: ControlPlane, writer: Writer): Promise<string> {
-  await applyAccess(controlPlane, { builtIn: writer === 'fleet-endpoints', optIn: writer === 'opt-in', cleanup: true });
+  await applyAccess(controlPlane, {
+    builtIn: writer === 'fleet-endpoints',
+    optIn: writer === 'opt-in',
+    cleanup: true,
+  });
   await grantRelaysRights(controlPlane);
   const kubeconfig = join(dirname(controlPlane.kubeconfig), 'writer.yaml');
   await writeFile(kubeconfig, kubeconfigText(await writerConnection(controlPlane)), { mode: 0o600 });

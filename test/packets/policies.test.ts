@@ -1,4 +1,7 @@
-/** One cluster, other kinds of Services: dual stack, headless by DNS, internalTrafficPolicy and topology hints; the same script for both writers. */
+/**
+ * One cluster, other kinds of Services: dual stack, headless by DNS, internalTrafficPolicy and topology
+ * hints; the same script for both writers.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '#test/cluster/faults/until.ts';
 import { type Answer, type Clients, makeClients, type Question, startClients } from './clients.ts';
@@ -66,7 +69,10 @@ describe.each(writers)('other kinds of Services with endpoints of %s', (writer) 
 
   it('headless: each request goes to an address of DNS', async () => {
     await made('headless', { clusterIP: 'None' });
-    const answers = await updated('headless by DNS', { to: `http://headless.${namespace}.svc.cluster.local:8080`, dns: dnsAddress });
+    const answers = await updated('headless by DNS', {
+      to: `http://headless.${namespace}.svc.cluster.local:8080`,
+      dns: dnsAddress,
+    });
     expect(new Set(answers.map((a) => a.pod)).size).toBeGreaterThan(4);
   });
 

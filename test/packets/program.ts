@@ -11,7 +11,11 @@ export interface Program {
 }
 
 /** `namespace`: undefined is the outer one. */
-export function startProgram(namespace: string | undefined, command: readonly string[], onLine: (line: string) => void = () => {}): Program {
+export function startProgram(
+  namespace: string | undefined,
+  command: readonly string[],
+  onLine: (line: string) => void = () => {},
+): Program {
   const [file, ...args] = namespace === undefined ? command : ['ip', 'netns', 'exec', namespace, ...command];
   const child: ChildProcess = spawn(file as string, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const said: string[] = [];

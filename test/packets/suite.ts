@@ -7,7 +7,10 @@ interface World {
   stop(): Promise<void>;
 }
 
-/** Stops the world of a suite after its tests. If a test or the set-up has failed, the output of the programs is printed first. */
+/**
+ * Stops the world of a suite after its tests. If a test or the set-up has failed, the output of the programs
+ * is printed first.
+ */
 export function stopAfterwards(world: () => World | undefined): void {
   let states: readonly (string | undefined)[] = [];
   afterEach(({ task }) => {

@@ -21,8 +21,14 @@ export function userOf(controlPlane: ControlPlane, nodes: ClusterNodes): User {
   const user: User = {
     nodes,
     kubectl: run,
-    apply: async (items) => void (await kubectl(controlPlane, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))),
-    restart: async (namespace, name = 'web') => void (await run('rollout', 'restart', `deployment/${name}`, '-n', namespace)),
+    apply: async (items) =>
+      void (await kubectl(
+        controlPlane,
+        ['apply', '-f', '-'],
+        JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+      )),
+    restart: async (namespace, name = 'web') =>
+      void (await run('rollout', 'restart', `deployment/${name}`, '-n', namespace)),
     async rolledOut(namespace, name = 'web') {
       await run('rollout', 'status', `deployment/${name}`, '-n', namespace, '--timeout=120s');
       const deleted = 'jsonpath={.items[?(@.metadata.deletionTimestamp)].metadata.name}';

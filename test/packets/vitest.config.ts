@@ -1,7 +1,9 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Files of `npm run test:packets -- --all` alone. */
-const long = ['policies', 'preferences', 'lost-cluster', 'conformance'].map((name) => `test/packets/${name}.test.ts`);
+const long = ['policies', 'preferences', 'lost-cluster', 'conformance'].map(
+  (name) => `test/packets/${name}.test.ts`,
+);
 
 /** Real packets: `npm run test:packets` runs it in namespaces of its own. */
 export default defineConfig({

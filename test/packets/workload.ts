@@ -35,15 +35,28 @@ export function deployment({ name = 'web', namespace, replicas, preStop = 4 }: S
     spec: {
       replicas,
       selector: { matchLabels: { app: name } },
-      template: { metadata: { labels: { app: name } }, spec: { automountServiceAccountToken: false, containers: [container] } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { automountServiceAccountToken: false, containers: [container] },
+      },
     },
   };
 }
 
-export function service({ name = 'web', namespace, service: spec = {}, annotations = {} }: Omit<Servers, 'replicas'>): object {
+export function service({
+  name = 'web',
+  namespace,
+  service: spec = {},
+  annotations = {},
+}: Omit<Servers, 'replicas'>): object {
   const ports = [
     { name: 'http', port: 80, targetPort: port },
     { name: 'udp', port: 80, targetPort: port, protocol: 'UDP' },
   ];
-  return { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace, annotations }, spec: { selector: { app: name }, ports, ...spec } };
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace, annotations },
+    spec: { selector: { app: name }, ports, ...spec },
+  };
 }

@@ -23,7 +23,13 @@ function recording() {
     const recorder = eventRecorder({ now: () => now, log: silent });
     return (event: EventSketch) => recorder.record(api, event);
   };
-  const events = () => store.list('Event') as unknown as readonly { count: number; message: string; involvedObject: object; source: object }[];
+  const events = () =>
+    store.list('Event') as unknown as readonly {
+      count: number;
+      message: string;
+      involvedObject: object;
+      source: object;
+    }[];
   return { worker, events, pass: (seconds: number) => (now += seconds * 1000) };
 }
 
@@ -38,7 +44,10 @@ describe('events', () => {
         ['no, for another reason', 1],
       ]),
     );
-    expect(events()[0]).toMatchObject({ involvedObject: { kind: 'Service', name: 'svc' }, source: { component: 'endpoint-slice-controller' } });
+    expect(events()[0]).toMatchObject({
+      involvedObject: { kind: 'Service', name: 'svc' },
+      source: { component: 'endpoint-slice-controller' },
+    });
   });
 
   it('come 25 in a burst for an object, then one each 300 s [Q-29]', async () => {

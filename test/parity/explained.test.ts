@@ -1,4 +1,7 @@
-/** The purpose of upstream's slice tracker: distinguishing the echo of our own write from other clients' writes (docs/architecture.md, "Echo"). */
+/**
+ * The purpose of upstream's slice tracker: distinguishing the echo of our own write from other clients'
+ * writes (docs/architecture.md, "Echo").
+ */
 import { describe, expect, it } from 'vitest';
 import { isOwnEcho } from '#functions/ingest/outputs/echo.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -8,11 +11,23 @@ import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 const slice: EndpointSlice = {
-  metadata: { name: 'svc-x', namespace: 'ns', uid: 'u', labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy } },
+  metadata: {
+    name: 'svc-x',
+    namespace: 'ns',
+    uid: 'u',
+    labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
+  },
   addressType: 'IPv4',
   endpoints: [],
 };
-const saved: OutputRecord = { kind: 'EndpointSlice', name: 'svc-x', uid: 'u', version: versionOf(1, '10'), generation: 2, object: slice };
+const saved: OutputRecord = {
+  kind: 'EndpointSlice',
+  name: 'svc-x',
+  uid: 'u',
+  version: versionOf(1, '10'),
+  generation: 2,
+  object: slice,
+};
 const gone: OutputRecord = { ...saved, object: undefined };
 const entry: OutputEntry = {
   namespace: 'ns',
@@ -44,10 +59,25 @@ describe('a slice event [UT-59 TestEndpointSliceTracker…]', () => {
     ['that tells of a deletion that we did not make', saved, { deleted: true }, false],
     ['that tells of the deletion that we made', gone, { deleted: true }, true],
     ['of an older version of what we deleted', gone, { resourceVersion: '9' }, true],
-    ['of a slice that had left the service and is back', gone, { resourceVersion: '12', generation: 3 }, false],
+    [
+      'of a slice that had left the service and is back',
+      gone,
+      { resourceVersion: '12', generation: 3 },
+      false,
+    ],
     ['that shows another in place of what we deleted', gone, { uid: 'other' }, false],
-    ['that tells of the deletion of a slice of somebody else', undefined, { deleted: true, managedBy: 'me' }, true],
-    ['that tells of the deletion of one of ours that is not saved, perhaps not yet', undefined, { deleted: true }, false],
+    [
+      'that tells of the deletion of a slice of somebody else',
+      undefined,
+      { deleted: true, managedBy: 'me' },
+      true,
+    ],
+    [
+      'that tells of the deletion of one of ours that is not saved, perhaps not yet',
+      undefined,
+      { deleted: true },
+      false,
+    ],
   ])('%s', (_what, record, change, expected) => {
     expect(explained(record, change)).toBe(expected);
   });
@@ -56,7 +86,12 @@ describe('a slice event [UT-59 TestEndpointSliceTracker…]', () => {
 describe('an event of Endpoints, which have no generation', () => {
   const endpoints: OutputRecord = { ...saved, kind: 'Endpoints', name: 'svc', generation: 0 };
   const of = (record: OutputRecord | undefined, rv: string, change: Partial<OutputEntry> = {}) =>
-    isOwnEcho('Endpoints', record, { namespace: 'ns', name: 'svc', uid: 'u', resourceVersion: rv, service: 'svc', ...change }, versionOf(1, rv));
+    isOwnEcho(
+      'Endpoints',
+      record,
+      { namespace: 'ns', name: 'svc', uid: 'u', resourceVersion: rv, service: 'svc', ...change },
+      versionOf(1, rv),
+    );
 
   it('an event of Endpoints, which have no generation, is explained up to the version that was written, and when they were never ours', () => {
     expect([of(endpoints, '9'), of(endpoints, '10'), of(undefined, '11')]).toEqual([true, true, true]);

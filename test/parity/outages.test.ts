@@ -1,4 +1,7 @@
-/** Hours in which a cluster cannot be asked, in virtual time: nothing is given up, nothing piles up, and it is not run over when it is back. */
+/**
+ * Hours in which a cluster cannot be asked, in virtual time: nothing is given up, nothing piles up, and it is
+ * not run over when it is back.
+ */
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
@@ -17,10 +20,16 @@ const podOf = (i: number, ready = true): RawObject => aPod(i, { app: app(i), rea
 
 const refusals = {
   'black hole': () => new ClusterApiError('timed out after 15000 ms', { status: 0, reason: timedOut }),
-  throttled: () => new ClusterApiError('too many requests', { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 20 }),
+  throttled: () =>
+    new ClusterApiError('too many requests', {
+      status: 429,
+      reason: 'TooManyRequests',
+      retryAfterSeconds: 20,
+    }),
   unauthorized: () => new ClusterApiError('unauthorized', { status: 401, reason: 'Unauthorized' }),
   forbidden: () => new ClusterApiError('forbidden', { status: 403, reason: 'Forbidden' }),
-  'server error': () => new ClusterApiError('etcdserver: request timed out', { status: 500, reason: 'InternalError' }),
+  'server error': () =>
+    new ClusterApiError('etcdserver: request timed out', { status: 500, reason: 'InternalError' }),
 } as const;
 
 async function started() {
@@ -39,12 +48,24 @@ async function started() {
         },
       ]),
     ) as unknown as ClusterApi;
-  const given = Array.from({ length: services }, (_, i) => [aService({ selector: { app: app(i) } }, `svc-${i}`), podOf(i)]).flat();
-  const world: HubWorld = await HubWorld.start({ given: [node, ...given], startAt, settings: {}, api, random: () => random.next() });
+  const given = Array.from({ length: services }, (_, i) => [
+    aService({ selector: { app: app(i) } }, `svc-${i}`),
+    podOf(i),
+  ]).flat();
+  const world: HubWorld = await HubWorld.start({
+    given: [node, ...given],
+    startAt,
+    settings: {},
+    api,
+    random: () => random.next(),
+  });
   await world.runUntil(world.now + 60_000);
   expect(differences(world.store, 100)).toEqual([]);
 
-  /** Changes every service's pod three times a minute. Resolves to the maximum number of waiting wake-ups of a service. */
+  /**
+   * Changes every service's pod three times a minute. Resolves to the maximum number of waiting wake-ups of a
+   * service.
+   */
   async function live(seconds: number): Promise<number> {
     let most = 0;
     for (let s = 0; s < seconds; s += 10) {
@@ -72,7 +93,11 @@ async function started() {
     expect(world.queues.parked.waiting()).toEqual([]);
     expect(world.queues.deadSyncs?.waiting() ?? []).toEqual([]);
     expect(world.store.list('Event')).toEqual([]);
-    return Math.max(...[...Map.groupBy(asked, ({ at }) => Math.floor((at - backAt) / 1000)).values()].map((calls) => calls.length));
+    return Math.max(
+      ...[...Map.groupBy(asked, ({ at }) => Math.floor((at - backAt) / 1000)).values()].map(
+        (calls) => calls.length,
+      ),
+    );
   }
 
   return { world, asked, faults, live, recovered };
@@ -121,7 +146,10 @@ it('a service whose Endpoints are refused for two hours keeps its slices current
     refuse: async (call) => {
       if (!call.endsWith(' Endpoints')) return;
       refused++;
-      throw new ClusterApiError('admission webhook "no" denied the request', { status: 403, reason: 'Forbidden' });
+      throw new ClusterApiError('admission webhook "no" denied the request', {
+        status: 403,
+        reason: 'Forbidden',
+      });
     },
   });
   const shown = (): readonly (boolean | undefined)[] => {
@@ -130,7 +158,9 @@ it('a service whose Endpoints are refused for two hours keeps its slices current
       endpoints: { conditions: { ready?: boolean }; targetRef: { name: string } }[];
     }[];
     const endpoints = slices.filter((s) => s.addressType === 'IPv4').flatMap((s) => s.endpoints);
-    return endpoints.sort((a, b) => (a.targetRef.name < b.targetRef.name ? -1 : 1)).map((e) => e.conditions.ready);
+    return endpoints
+      .sort((a, b) => (a.targetRef.name < b.targetRef.name ? -1 : 1))
+      .map((e) => e.conditions.ready);
   };
   await c.pass(5);
   for (let minutes = 0; minutes < 120; minutes += 5) {

@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { familyOf, readVectors, recorded } from '#test/conformance/vector.ts';
 
-/** The IDs of docs/behaviour.md by prefix, for computation, wake-ups and writes, and for upstream's scenarios. */
+/**
+ * The IDs of docs/behaviour.md by prefix, for computation, wake-ups and writes, and for upstream's scenarios.
+ */
 const specified: { readonly [prefix: string]: string } = {
   G: '1..11',
   EV: '1..22',
@@ -27,11 +29,16 @@ function expand(range: string): readonly string[] {
   const [, number = '', letter = '', end = ''] = /^(\d+)([a-z]?)(?:\.\.(\w+))?$/.exec(range) ?? [];
   if (number === '') throw new Error(`not a range: ${range}`);
   if (end === '') return [number + letter];
-  const [from, to] = letter === '' ? [Number(number), Number(end)] : [letter.charCodeAt(0), end.charCodeAt(0)];
-  return Array.from({ length: to - from + 1 }, (_, i) => (letter === '' ? String(from + i) : number + String.fromCharCode(from + i)));
+  const [from, to] =
+    letter === '' ? [Number(number), Number(end)] : [letter.charCodeAt(0), end.charCodeAt(0)];
+  return Array.from({ length: to - from + 1 }, (_, i) =>
+    letter === '' ? String(from + i) : number + String.fromCharCode(from + i),
+  );
 }
 
-const allIds = Object.entries(specified).flatMap(([prefix, ranges]) => ranges.split(' ').flatMap((r) => expand(r).map((n) => `${prefix}-${n}`)));
+const allIds = Object.entries(specified).flatMap(([prefix, ranges]) =>
+  ranges.split(' ').flatMap((r) => expand(r).map((n) => `${prefix}-${n}`)),
+);
 
 /** "EP-1, EP-3..5" as IDs. */
 const idsIn = (cell: string): readonly string[] =>
@@ -63,12 +70,17 @@ function rowsOf(page: string): readonly Row[] {
   return cells.map((row) => {
     const [first = '', second = ''] = row;
     const isDifference = /^D\d+$/.test(first);
-    return { difference: isDifference ? first : undefined, ids: idsIn(isDifference ? second : first), tests: row.at(-1) ?? '' };
+    return {
+      difference: isDifference ? first : undefined,
+      ids: idsIn(isDifference ? second : first),
+      tests: row.at(-1) ?? '',
+    };
   });
 }
 
 const families = new Set(recorded.flatMap(readVectors).map(familyOf));
-const differencesNamed = (tests: string): readonly string[] => [...tests.replace(/`[^`]*`/g, '').matchAll(/\bD\d+\b/g)].map(([name]) => name);
+const differencesNamed = (tests: string): readonly string[] =>
+  [...tests.replace(/`[^`]*`/g, '').matchAll(/\bD\d+\b/g)].map(([name]) => name);
 
 /** Returns the faults of the page as sentences. */
 function faults(page: string): readonly string[] {
@@ -84,7 +96,8 @@ function faults(page: string): readonly string[] {
     const row = difference ?? ids.join();
     const references = [...tests.matchAll(/`([^`]+\.ts|conformance): ([^`]+)`/g)];
     const named = differencesNamed(tests);
-    if (references.length + named.length === 0 && !tests.includes('no test: ')) return [`${row} names no test`];
+    if (references.length + named.length === 0 && !tests.includes('no test: '))
+      return [`${row} names no test`];
     return [
       ...named.filter((d) => !differences.has(d)).map((d) => `${row} names ${d}, which is not listed`),
       ...references
@@ -98,7 +111,10 @@ function faults(page: string): readonly string[] {
 /** In a title of the file's tests, or of a case in one of their tables: not just anywhere in its code. */
 function isThere(file: string, text: string): boolean {
   if (file === 'conformance') return families.has(text);
-  return existsSync(`test/${file}`) && titlesIn(readFileSync(`test/${file}`, 'utf8')).some((title) => title.includes(text));
+  return (
+    existsSync(`test/${file}`) &&
+    titlesIn(readFileSync(`test/${file}`, 'utf8')).some((title) => title.includes(text))
+  );
 }
 
 /** Every text of a line on its own: titles are texts, names of imports and variables are not. Comments and module names do not count. */
@@ -133,7 +149,11 @@ describe('docs/parity.md', () => {
     ],
     ['a statement that there is not', `${page}\n| EP-99 | no test: nothing |\n`, 'EP-99 is no statement'],
     ['a row without a test', page.replace(/^\| EP-16 .*$/m, '| EP-16 | it works |'), 'EP-16 names no test'],
-    ['a family of vectors that there is not', page.replace('`conformance: odd-services`', '`conformance: even-services`'), 'PK-11 names'],
+    [
+      'a family of vectors that there is not',
+      page.replace('`conformance: odd-services`', '`conformance: even-services`'),
+      'PK-11 names',
+    ],
   ])('would be found wanting with %s', (_what, planted, fault) => {
     expect(faults(planted)).toEqual([expect.stringContaining(fault)]);
   });

@@ -1,4 +1,7 @@
-/** The handling of a failed sync, and our records in place of upstream's work queues, stale checks and slice tracker. */
+/**
+ * The handling of a failed sync, and our records in place of upstream's work queues, stale checks and slice
+ * tracker.
+ */
 import { describe, expect, it } from 'vitest';
 import { deletedInput } from '#functions/relay/projection/entries.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
@@ -9,7 +12,14 @@ import { backoffSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';
 import { type PartState, partsToRun } from '#shared/workqueue/rules/item.ts';
 import { nextState, recordSuccess } from '#shared/workqueue/rules/next-state.ts';
 import { idlePart, noWork } from '#test/support/absent-records.ts';
-import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
+import {
+  aPod,
+  aService,
+  pods,
+  type SmallCluster,
+  smallCluster,
+  startAt,
+} from '#test/support/small-cluster.ts';
 
 const invalid = new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
 const events = (world: { store: { list: (kind: 'Event') => readonly RawObject[] } }) =>
@@ -19,32 +29,38 @@ describe('a key that keeps failing', () => {
   it.each([
     ['create EndpointSlice', [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000, 1000, 1000, 1000]],
     ['create Endpoints', [1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6, 11, 21, 41, 82]],
-  ] as const)('%s runs 16 times with upstream’s waits in whole seconds, then is parked and reported [Q-16, Q-17, Q-18]', async (call, waits) => {
-    const refused: number[] = [];
-    const c = await smallCluster([aService(), ...pods(1)], {
-      refuse: async (asked) => {
-        if (asked !== call) return;
-        refused.push(c?.world.now ?? 0);
-        throw invalid;
-      },
-    });
-    await c.pass(3 * 3600);
-    expect(refused).toHaveLength(maxRetries + 1);
-    for (const [i, wait] of waits.entries()) {
-      const waited = ((refused[i + 1] ?? 0) - (refused[i] ?? 0)) / 1000;
-      expect(waited).toBeGreaterThanOrEqual(wait);
-      expect(waited).toBeLessThanOrEqual(wait + 2);
-    }
-    expect(events(c.world)).toContain('RetryBudgetExceeded');
-    expect(c.world.queues.parked.receive(10)).toHaveLength(1);
+  ] as const)(
+    '%s runs 16 times with upstream’s waits in whole seconds, then is parked and reported [Q-16, Q-17, Q-18]',
+    async (call, waits) => {
+      const refused: number[] = [];
+      const c = await smallCluster([aService(), ...pods(1)], {
+        refuse: async (asked) => {
+          if (asked !== call) return;
+          refused.push(c?.world.now ?? 0);
+          throw invalid;
+        },
+      });
+      await c.pass(3 * 3600);
+      expect(refused).toHaveLength(maxRetries + 1);
+      for (const [i, wait] of waits.entries()) {
+        const waited = ((refused[i + 1] ?? 0) - (refused[i] ?? 0)) / 1000;
+        expect(waited).toBeGreaterThanOrEqual(wait);
+        expect(waited).toBeLessThanOrEqual(wait + 2);
+      }
+      expect(events(c.world)).toContain('RetryBudgetExceeded');
+      expect(c.world.queues.parked.receive(10)).toHaveLength(1);
 
-    refused.length = 0;
-    c.world.store.apply({ ...aService(), status: { loadBalancer: {} } } as RawObject);
-    await c.pass(10);
-    expect(refused.length).toBeGreaterThan(1);
-  });
+      refused.length = 0;
+      c.world.store.apply({ ...aService(), status: { loadBalancer: {} } } as RawObject);
+      await c.pass(10);
+      expect(refused.length).toBeGreaterThan(1);
+    },
+  );
 
-  /** Seconds after the start at which slices were asked for, when something changes while the fifth retry waits for its 16 s. */
+  /**
+   * Seconds after the start at which slices were asked for, when something changes while the fifth retry
+   * waits for its 16 s.
+   */
   async function triesWith(change: (store: SmallCluster['world']['store']) => void, batchPeriodSeconds = 0) {
     const tries: number[] = [];
     const c = await smallCluster([aService(), ...pods(1)], {
@@ -62,7 +78,10 @@ describe('a key that keeps failing', () => {
   }
 
   it('a key that keeps failing is tried at the earlier time: a change at once does not put its retry off [Q-6, Q-8]', async () => {
-    const relabelled = { ...aService(), metadata: { ...aService().metadata, labels: { a: 'b' } } } as RawObject;
+    const relabelled = {
+      ...aService(),
+      metadata: { ...aService().metadata, labels: { a: 'b' } },
+    } as RawObject;
     expect(await triesWith((store) => store.apply(relabelled))).toEqual([0, 1, 3, 7, 15, 20, 31, 95]);
   });
 
@@ -89,32 +108,40 @@ describe('a write that meets something newer', () => {
     await c.pass(10);
     for (const kind of ['Endpoints', 'EndpointSlice'] as const) {
       const [object] = c.world.store.list(kind, 'default');
-      c.world.store.apply({ ...object, metadata: { ...object?.metadata, labels: { ...object?.metadata.labels, theirs: 'x' } } } as RawObject);
+      c.world.store.apply({
+        ...object,
+        metadata: { ...object?.metadata, labels: { ...object?.metadata.labels, theirs: 'x' } },
+      } as RawObject);
     }
     c.world.store.apply(aPod(0, { ready: false }));
     await c.pass(0.5);
     const [endpoints] = c.world.store.list('Endpoints', 'default') as unknown as {
       subsets: { addresses: object[]; notReadyAddresses: object[] }[];
     }[];
-    expect(endpoints?.subsets).toMatchObject([{ addresses: [{ ip: '10.1.0.2' }], notReadyAddresses: [{ ip: '10.1.0.1' }] }]);
+    expect(endpoints?.subsets).toMatchObject([
+      { addresses: [{ ip: '10.1.0.2' }], notReadyAddresses: [{ ip: '10.1.0.1' }] },
+    ]);
     expect(c.world.metrics.get('SyncsConflict')).toBe(2);
     expect(events(c.world)).toEqual([]);
   });
 
-  it.each(['Endpoints', 'EndpointSlice'] as const)('%s whose create was accepted but not answered is not made twice [EP-54, UT-59]', async (kind) => {
-    let lost = 1;
-    const c = await smallCluster([aService(), ...pods(2)], {
-      refuse: async (asked, run) => {
-        if (asked !== `create ${kind}` || lost-- <= 0) return;
-        await run();
-        throw new ClusterApiError('socket hang up', { status: 0, reason: '' });
-      },
-    });
-    await c.pass(1800);
-    expect(c.world.store.list(kind, 'default')).toHaveLength(1);
-    expect(events(c.world)).toEqual([]);
-    expect(c.world.queues.parked.receive(10)).toEqual([]);
-  });
+  it.each(['Endpoints', 'EndpointSlice'] as const)(
+    '%s whose create was accepted but not answered is not made twice [EP-54, UT-59]',
+    async (kind) => {
+      let lost = 1;
+      const c = await smallCluster([aService(), ...pods(2)], {
+        refuse: async (asked, run) => {
+          if (asked !== `create ${kind}` || lost-- <= 0) return;
+          await run();
+          throw new ClusterApiError('socket hang up', { status: 0, reason: '' });
+        },
+      });
+      await c.pass(1800);
+      expect(c.world.store.list(kind, 'default')).toHaveLength(1);
+      expect(events(c.world)).toEqual([]);
+      expect(c.world.queues.parked.receive(10)).toEqual([]);
+    },
+  );
 });
 
 describe('the cluster out of reach', () => {
@@ -122,7 +149,8 @@ describe('the cluster out of reach', () => {
     let away = true;
     const c = await smallCluster([aService(), ...pods(2)], {
       refuse: async (asked) => {
-        if (away && !asked.endsWith(' Event')) throw new ClusterApiError('connect ECONNREFUSED', { status: 0, reason: '' });
+        if (away && !asked.endsWith(' Event'))
+          throw new ClusterApiError('connect ECONNREFUSED', { status: 0, reason: '' });
       },
     });
     await c.pass(3 * 3600);
@@ -164,7 +192,9 @@ describe('a write that would take away much', () => {
     for (let i = 0; i < 11; i++) c.world.store.remove('Pod', 'default', `pod-${i}`);
     await c.pass(120);
     const [slice] = c.world.store.list('EndpointSlice', 'default') as unknown as { endpoints: object[] }[];
-    const [endpoints] = c.world.store.list('Endpoints', 'default') as unknown as { subsets: { addresses: object[] }[] }[];
+    const [endpoints] = c.world.store.list('Endpoints', 'default') as unknown as {
+      subsets: { addresses: object[] }[];
+    }[];
     expect(slice?.endpoints).toHaveLength(1);
     expect(endpoints?.subsets[0]?.addresses).toHaveLength(1);
   });
@@ -178,7 +208,13 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
     let state = idlePart;
     let gaveUp = false;
     for (let i = 0; i < count; i++) {
-      const run = { generation: 1, retryNumber: state.retryNumber, delayedByBatch: false, requeueAfterSeconds: 0, nowMs: state.retryDueMs };
+      const run = {
+        generation: 1,
+        retryNumber: state.retryNumber,
+        delayedByBatch: false,
+        requeueAfterSeconds: 0,
+        nowMs: state.retryDueMs,
+      };
       const next = nextState('slices', state, { kind: 'failed', error: 'denied' }, run);
       state = next.state;
       gaveUp = next.gaveUp !== undefined;
@@ -199,7 +235,9 @@ describe('the record of a key does what its work queue does upstream [UT-120, UT
 
   it('a delayed wake-up whose work is done is dropped [Q-6, Q-8: Deduping]', () => {
     const state = recordSuccess(idlePart, 2);
-    expect(partsToRun(fresh(1), { ...noWork, generation: 2, parts: { endpoints: state, slices: state } })).toEqual([]);
+    expect(
+      partsToRun(fresh(1), { ...noWork, generation: 2, parts: { endpoints: state, slices: state } }),
+    ).toEqual([]);
   });
 
   it('waits double up to the cap, without overflow, and start afresh after a success [Q-11, Q-13, Q-14, Q-15, Q-19]', () => {

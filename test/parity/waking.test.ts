@@ -1,20 +1,36 @@
-/** The events that wake a service, their delay, and the number of runs: upstream's event handlers and work queues from outside. */
+/**
+ * The events that wake a service, their delay, and the number of runs: upstream's event handlers and work
+ * queues from outside.
+ */
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { aPod, aService, pods, type SmallCluster, smallCluster, startAt } from '#test/support/small-cluster.ts';
+import {
+  aPod,
+  aService,
+  pods,
+  type SmallCluster,
+  smallCluster,
+  startAt,
+} from '#test/support/small-cluster.ts';
 
 const count = ({ calls }: SmallCluster, call: string): number => calls.filter((c) => c.call === call).length;
 const endpoints = ({ world }: SmallCluster, name = 'svc') =>
   world.store.list('Endpoints', 'default').find((e) => e.metadata.name === name) as
     | (RawObject & { subsets?: { addresses?: { ip: string }[] }[] })
     | undefined;
-const ips = (c: SmallCluster) => (endpoints(c)?.subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip));
+const ips = (c: SmallCluster) =>
+  (endpoints(c)?.subsets ?? []).flatMap((s) => (s.addresses ?? []).map((a) => a.ip));
 const slices = ({ world }: SmallCluster, name = 'svc') =>
-  world.store.list('EndpointSlice', 'default').filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === name);
+  world.store
+    .list('EndpointSlice', 'default')
+    .filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === name);
 
-async function settled(given: readonly RawObject[], options: Parameters<typeof smallCluster>[1] = {}): Promise<SmallCluster> {
+async function settled(
+  given: readonly RawObject[],
+  options: Parameters<typeof smallCluster>[1] = {},
+): Promise<SmallCluster> {
   const cluster = await smallCluster(given, options);
   await cluster.pass(10);
   cluster.calls.length = 0;
@@ -26,7 +42,10 @@ describe('a service', () => {
     const c = await settled([aService(), ...pods(2)]);
     const before = c.world.metrics.get('SyncsUnchanged') ?? 0;
     for (let i = 0; i < 3; i++) {
-      c.world.store.apply({ ...aService(), status: { loadBalancer: { ingress: [{ ip: `1.2.3.${i}` }] } } } as RawObject);
+      c.world.store.apply({
+        ...aService(),
+        status: { loadBalancer: { ingress: [{ ip: `1.2.3.${i}` }] } },
+      } as RawObject);
       await c.pass(3);
     }
     expect((c.world.metrics.get('SyncsUnchanged') ?? 0) - before).toBe(3);
@@ -36,7 +55,10 @@ describe('a service', () => {
   it('a service has no delay with any batch period [EV-7]', async () => {
     const c = await settled([aService()], { settings: { batchPeriodSeconds: 30 } });
     c.world.store.apply(aService({ ports: [{ name: 'other', port: 81, targetPort: 81, protocol: 'TCP' }] }));
-    c.world.store.apply({ ...aService(), metadata: { ...aService().metadata, labels: { a: 'b' } } } as RawObject);
+    c.world.store.apply({
+      ...aService(),
+      metadata: { ...aService().metadata, labels: { a: 'b' } },
+    } as RawObject);
     await c.pass(2);
     expect(count(c, 'replace Endpoints')).toBe(1);
     expect(count(c, 'replace EndpointSlice')).toBe(1);
@@ -54,21 +76,22 @@ describe('changes of pods [UT-21 and UT-66 TestPodUpdatesBatching, TestPodAddsBa
     ['once in a batch period', 4, [0, 1, 2], 1],
     ['twice when the third change comes after the batch period', 4, [0, 1, 6], 2],
   ];
-  it.each(kindsOfChange.flatMap(([what, change]) => plans.map(([often, ...plan]) => [what, often, change, ...plan] as const)))(
-    '%s: written %s',
-    async (_what, _often, change, batchPeriodSeconds, times, writes) => {
-      const c = await settled([aService(), ...pods(5)], { settings: { batchPeriodSeconds } });
-      let now = 0;
-      for (const [i, time] of times.entries()) {
-        await c.pass(time - now);
-        now = time;
-        change(c, i);
-      }
-      await c.pass(20);
-      expect(count(c, 'replace Endpoints')).toBe(writes);
-      expect(count(c, 'replace EndpointSlice')).toBe(writes);
-    },
-  );
+  it.each(
+    kindsOfChange.flatMap(([what, change]) =>
+      plans.map(([often, ...plan]) => [what, often, change, ...plan] as const),
+    ),
+  )('%s: written %s', async (_what, _often, change, batchPeriodSeconds, times, writes) => {
+    const c = await settled([aService(), ...pods(5)], { settings: { batchPeriodSeconds } });
+    let now = 0;
+    for (const [i, time] of times.entries()) {
+      await c.pass(time - now);
+      now = time;
+      change(c, i);
+    }
+    await c.pass(20);
+    expect(count(c, 'replace Endpoints')).toBe(writes);
+    expect(count(c, 'replace EndpointSlice')).toBe(writes);
+  });
 
   it('changes of pods that affect no endpoint wake no service: the phase, or a pod that no service selects [PK-5, PK-8]', async () => {
     const c = await settled([aService(), ...pods(1)]);
@@ -103,17 +126,28 @@ describe('Endpoints', () => {
 
   it('edited Endpoints are repaired at once (unlike EV-12)', async () => {
     const c = await settled([aService(), ...pods(2)]);
-    c.world.store.apply({ ...endpoints(c), subsets: [{ addresses: [{ ip: '9.9.9.9' }], ports: [{ port: 1, protocol: 'TCP' }] }] } as RawObject);
+    c.world.store.apply({
+      ...endpoints(c),
+      subsets: [{ addresses: [{ ip: '9.9.9.9' }], ports: [{ port: 1, protocol: 'TCP' }] }],
+    } as RawObject);
     await c.pass(5);
     expect(ips(c)).toEqual(['10.1.0.1', '10.1.0.2']);
     expect(count(c, 'replace Endpoints')).toBe(1);
   });
 
   const orphan = (name: string, annotations: { readonly [key: string]: string } = {}) =>
-    ({ apiVersion: 'v1', kind: 'Endpoints', metadata: { name, namespace: 'default', uid: `uid-${name}`, annotations } }) as RawObject;
+    ({
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata: { name, namespace: 'default', uid: `uid-${name}`, annotations },
+    }) as RawObject;
 
   it('Endpoints without a service are deleted at the start, and those of a leader election and later ones stay [UT-5, EP-70, EP-71, EV-12]', async () => {
-    const c = await settled([orphan('left'), orphan('leader', { 'control-plane.alpha.kubernetes.io/leader': '{}' }), aService()]);
+    const c = await settled([
+      orphan('left'),
+      orphan('leader', { 'control-plane.alpha.kubernetes.io/leader': '{}' }),
+      aService(),
+    ]);
     c.world.store.apply(orphan('later'));
     await c.pass(120);
     expect(
@@ -147,7 +181,10 @@ describe('a slice', () => {
     const at = c.world.now;
     c.world.store.apply({
       ...slice,
-      metadata: { ...slice?.metadata, labels: { ...slice?.metadata.labels, 'endpointslice.kubernetes.io/managed-by': 'me' } },
+      metadata: {
+        ...slice?.metadata,
+        labels: { ...slice?.metadata.labels, 'endpointslice.kubernetes.io/managed-by': 'me' },
+      },
     } as RawObject);
     await c.pass(0.9);
     expect(c.calls).toEqual([]);
@@ -174,7 +211,10 @@ describe('a slice', () => {
     const [slice] = slices(c);
     c.world.store.apply({
       ...slice,
-      metadata: { ...slice?.metadata, labels: { ...slice?.metadata.labels, 'kubernetes.io/service-name': 'other' } },
+      metadata: {
+        ...slice?.metadata,
+        labels: { ...slice?.metadata.labels, 'kubernetes.io/service-name': 'other' },
+      },
     } as RawObject);
     await c.pass(10);
     expect(slices(c)).toHaveLength(1);
@@ -186,7 +226,10 @@ describe('a slice', () => {
     const c = await settled([aService(), ...pods(1)]);
     const before = c.world.metrics.get('WakeUps') ?? 0;
     const [slice] = slices(c);
-    c.world.store.apply({ ...slice, metadata: { ...slice?.metadata, annotations: { ...slice?.metadata.annotations, mine: 'x' } } } as RawObject);
+    c.world.store.apply({
+      ...slice,
+      metadata: { ...slice?.metadata, annotations: { ...slice?.metadata.annotations, mine: 'x' } },
+    } as RawObject);
     await c.pass(5);
     expect((c.world.metrics.get('WakeUps') ?? 0) - before).toBe(0);
   });
@@ -201,19 +244,22 @@ describe('a slice', () => {
 });
 
 describe('a start', () => {
-  it.each(kinds)('waits with every write for the first list of each kind: %s [UT-14 TestWaitsForAllInformersToBeSynced2, G-8]', async (late) => {
-    const c = await smallCluster([aService(), ...pods(1)]);
-    const { events } = c.world.queues;
-    for (const message of events.receive(10)) {
-      if ((decodeMessage(message.body) as { kind: string }).kind !== late) {
-        await events.send([{ body: message.body }]);
-        events.delete(message.receiptHandle);
+  it.each(kinds)(
+    'waits with every write for the first list of each kind: %s [UT-14 TestWaitsForAllInformersToBeSynced2, G-8]',
+    async (late) => {
+      const c = await smallCluster([aService(), ...pods(1)]);
+      const { events } = c.world.queues;
+      for (const message of events.receive(10)) {
+        if ((decodeMessage(message.body) as { kind: string }).kind !== late) {
+          await events.send([{ body: message.body }]);
+          events.delete(message.receiptHandle);
+        }
       }
-    }
-    await c.pass(20);
-    expect(c.calls).toEqual([]);
-    // The delayed message is visible again by then.
-    await c.pass(600);
-    expect(ips(c)).toEqual(['10.1.0.1']);
-  });
+      await c.pass(20);
+      expect(c.calls).toEqual([]);
+      // The delayed message is visible again by then.
+      await c.pass(600);
+      expect(ips(c)).toEqual(['10.1.0.1']);
+    },
+  );
 });

@@ -16,7 +16,8 @@ import { manualClock } from './manual-clock.ts';
 
 const quiet: Log = { info() {}, warn() {}, error() {}, with: () => quiet };
 
-const has = (store: Store, kind: 'Pod' | 'EndpointSlice', name: string) => store.find(kind, 'default', name) !== undefined;
+const has = (store: Store, kind: 'Pod' | 'EndpointSlice', name: string) =>
+  store.find(kind, 'default', name) !== undefined;
 
 /** Park and Miller's generator: the same seed, the same run. */
 const chances = (seed: number) => (): number => {
@@ -25,97 +26,142 @@ const chances = (seed: number) => (): number => {
 };
 
 const step = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ do: fc.constant('pod' as const), n: fc.nat(5), app: fc.constantFrom('a', 'b') }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constant('pod' as const), n: fc.nat(5), app: fc.constantFrom('a', 'b') }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('drop' as const), n: fc.nat(5) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('slice' as const), n: fc.nat(2), app: fc.constantFrom('a', 'b') }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 20, 300, 2_000, 20_000) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('slice' as const), n: fc.nat(2), app: fc.constantFrom('a', 'b') }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.constantFrom(1, 20, 300, 2_000, 20_000),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('gap' as const), n: fc.nat(5) }) },
   fc.record({
-    do: fc.constantFrom<'break' | 'mend' | 'compact' | 'refuse' | 'accept' | 'restart'>('break', 'mend', 'compact', 'refuse', 'accept', 'restart'),
+    do: fc.constantFrom<'break' | 'mend' | 'compact' | 'refuse' | 'accept' | 'restart'>(
+      'break',
+      'mend',
+      'compact',
+      'refuse',
+      'accept',
+      'restart',
+    ),
   }),
 );
 
 it('the hub ends with the state of the cluster after any faults and any order of messages', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), fc.integer({ min: 1, max: 0x7fffffff }), async (steps, seed) => {
-      const random = chances(seed);
-      const clock = manualClock(random);
-      let ids = 0;
-      const store = new Store({ now: clock.now, uid: () => `uid-${++ids}`, suffix: () => 'x' });
-      const source = memoryWatchSource(store, { clock });
-      const messages: EventsMessage[] = [];
-      let refusing = false;
-      const queue = {
-        async send(outgoing: readonly { readonly body: string }[]) {
-          await new Promise<void>((resolve) => clock.after(1 + random() * 200, resolve));
-          // By the port's contract some messages were accepted.
-          const accepted = refusing ? outgoing.slice(1) : outgoing;
-          messages.push(...accepted.map((m) => parseEventsMessage(m.body)));
-          if (refusing) throw new Error('out of reach');
-        },
-      };
-      const start = () => {
-        const stop = new AbortController();
-        const limits = { ...defaultLimits, relay: { ...defaultLimits.relay, pageSize: 2, maxWaiting: 4, sendsAtOnce: 1 } };
-        const deps = { source, queue, clock, log: quiet, meter: new Meter(), newId: () => `id-${++ids}`, limits };
-        const relay = new Relay(deps, {
-          cluster: 'c',
-          outputs: 'metadata',
-          resyncMs: random() < 0.5 ? 30_000 : 86_400_000,
-        });
-        const ended = relay.run(stop.signal).catch((e: unknown) => e);
-        return { relay, ended, stop };
-      };
-      let run = start();
+    fc.asyncProperty(
+      fc.array(step, { minLength: 5, maxLength: 60 }),
+      fc.integer({ min: 1, max: 0x7fffffff }),
+      async (steps, seed) => {
+        const random = chances(seed);
+        const clock = manualClock(random);
+        let ids = 0;
+        const store = new Store({ now: clock.now, uid: () => `uid-${++ids}`, suffix: () => 'x' });
+        const source = memoryWatchSource(store, { clock });
+        const messages: EventsMessage[] = [];
+        let refusing = false;
+        const queue = {
+          async send(outgoing: readonly { readonly body: string }[]) {
+            await new Promise<void>((resolve) => clock.after(1 + random() * 200, resolve));
+            // By the port's contract some messages were accepted.
+            const accepted = refusing ? outgoing.slice(1) : outgoing;
+            messages.push(...accepted.map((m) => parseEventsMessage(m.body)));
+            if (refusing) throw new Error('out of reach');
+          },
+        };
+        const start = () => {
+          const stop = new AbortController();
+          const limits = {
+            ...defaultLimits,
+            relay: { ...defaultLimits.relay, pageSize: 2, maxWaiting: 4, sendsAtOnce: 1 },
+          };
+          const deps = {
+            source,
+            queue,
+            clock,
+            log: quiet,
+            meter: new Meter(),
+            newId: () => `id-${++ids}`,
+            limits,
+          };
+          const relay = new Relay(deps, {
+            cluster: 'c',
+            outputs: 'metadata',
+            resyncMs: random() < 0.5 ? 30_000 : 86_400_000,
+          });
+          const ended = relay.run(stop.signal).catch((e: unknown) => e);
+          return { relay, ended, stop };
+        };
+        let run = start();
 
-      for (const s of steps) {
-        if (s.do === 'pod') {
-          const metadata = { name: `p${s.n}`, namespace: 'default', labels: { app: s.app } };
-          if (has(store, 'Pod', metadata.name)) store.patch('Pod', 'default', metadata.name, { metadata: { labels: metadata.labels } }, 'merge');
-          else store.create('Pod', 'default', { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } });
-        } else if (s.do === 'drop') store.remove('Pod', 'default', `p${s.n}`);
-        else if (s.do === 'slice') {
-          const metadata = { name: `s${s.n}`, namespace: 'default', labels: { [labelServiceName]: s.app } };
-          if (has(store, 'EndpointSlice', metadata.name)) store.remove('EndpointSlice', 'default', metadata.name);
-          else store.create('EndpointSlice', 'default', { metadata, addressType: 'IPv4', endpoints: [] });
-        } else if (s.do === 'wait') await clock.advance(s.ms);
-        else if (s.do === 'gap') {
-          // No watch reports objects that are deleted meanwhile.
-          source.breakOff();
-          store.remove('Pod', 'default', `p${s.n}`);
-          store.compact();
-          source.mend();
-        } else if (s.do === 'break') source.breakOff();
-        else if (s.do === 'mend') source.mend();
-        else if (s.do === 'compact') store.compact();
-        else if (s.do === 'refuse') refusing = true;
-        else if (s.do === 'accept') refusing = false;
-        else {
-          // Killed: what waited in it is gone.
-          run.stop.abort(new Error('killed'));
-          run = start();
+        for (const s of steps) {
+          if (s.do === 'pod') {
+            const metadata = { name: `p${s.n}`, namespace: 'default', labels: { app: s.app } };
+            if (has(store, 'Pod', metadata.name))
+              store.patch(
+                'Pod',
+                'default',
+                metadata.name,
+                { metadata: { labels: metadata.labels } },
+                'merge',
+              );
+            else
+              store.create('Pod', 'default', { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } });
+          } else if (s.do === 'drop') store.remove('Pod', 'default', `p${s.n}`);
+          else if (s.do === 'slice') {
+            const metadata = { name: `s${s.n}`, namespace: 'default', labels: { [labelServiceName]: s.app } };
+            if (has(store, 'EndpointSlice', metadata.name))
+              store.remove('EndpointSlice', 'default', metadata.name);
+            else store.create('EndpointSlice', 'default', { metadata, addressType: 'IPv4', endpoints: [] });
+          } else if (s.do === 'wait') await clock.advance(s.ms);
+          else if (s.do === 'gap') {
+            // No watch reports objects that are deleted meanwhile.
+            source.breakOff();
+            store.remove('Pod', 'default', `p${s.n}`);
+            store.compact();
+            source.mend();
+          } else if (s.do === 'break') source.breakOff();
+          else if (s.do === 'mend') source.mend();
+          else if (s.do === 'compact') store.compact();
+          else if (s.do === 'refuse') refusing = true;
+          else if (s.do === 'accept') refusing = false;
+          else {
+            // Killed: what waited in it is gone.
+            run.stop.abort(new Error('killed'));
+            run = start();
+          }
         }
-      }
-      source.mend();
-      refusing = false;
-      await clock.advance(100_000);
-      expect(run.relay.isReady).toBe(true);
+        source.mend();
+        refusing = false;
+        await clock.advance(100_000);
+        expect(run.relay.isReady).toBe(true);
 
-      const hub = new HubModel();
-      const shuffled = messages.map((m) => [random(), m] as const).sort(([a], [b]) => a - b);
-      for (const [, message] of shuffled) hub.take(message);
-      const pods = store.list('Pod').map((p) => [`default/${p.metadata.name}`, encodeProjection('Pod', p)]);
-      expect([...hub.alive('Pod')].map(([key, e]) => [key, 'projection' in e ? e.projection : '']).sort()).toEqual(pods.sort());
-      expect([...hub.alive('EndpointSlice').keys()].sort()).toEqual(
-        store
-          .list('EndpointSlice')
-          .map((o) => `default/${o.metadata.name}`)
-          .sort(),
-      );
-      run.stop.abort(new Error('over'));
-      await clock.advance(10_000);
-      expect(await run.ended).toBeUndefined();
-    }),
+        const hub = new HubModel();
+        const shuffled = messages.map((m) => [random(), m] as const).sort(([a], [b]) => a - b);
+        for (const [, message] of shuffled) hub.take(message);
+        const pods = store.list('Pod').map((p) => [`default/${p.metadata.name}`, encodeProjection('Pod', p)]);
+        expect(
+          [...hub.alive('Pod')].map(([key, e]) => [key, 'projection' in e ? e.projection : '']).sort(),
+        ).toEqual(pods.sort());
+        expect([...hub.alive('EndpointSlice').keys()].sort()).toEqual(
+          store
+            .list('EndpointSlice')
+            .map((o) => `default/${o.metadata.name}`)
+            .sort(),
+        );
+        run.stop.abort(new Error('over'));
+        await clock.advance(10_000);
+        expect(await run.ended).toBeUndefined();
+      },
+    ),
     { numRuns: 200 },
   );
 });

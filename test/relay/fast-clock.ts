@@ -15,8 +15,9 @@ const timers = new Set<Timer>();
 let ticking: NodeJS.Timeout | undefined;
 
 /**
- * A clock that goes by turns of this process's event loop, a millisecond each at least. A process that a busy machine leaves waiting gets no turns, so that its
- * clock stands still as well: no timer ends before the server in the same process could have answered.
+ * A clock that goes by turns of this process's event loop, a millisecond each at least. A process that a busy
+ * machine leaves waiting gets no turns, so that its clock stands still as well: no timer ends before the
+ * server in the same process could have answered.
  */
 export const fastClock: Clock = {
   now: () => origin + elapsedMs,
@@ -44,4 +45,5 @@ function tick(): void {
 }
 
 /** Resolves after this time of the relay's clock. */
-export const relayTime = (ms: number): Promise<void> => new Promise((resolve) => void fastClock.after(ms, resolve));
+export const relayTime = (ms: number): Promise<void> =>
+  new Promise((resolve) => void fastClock.after(ms, resolve));

@@ -1,6 +1,12 @@
 /** The relay sends its heartbeats in time. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { annotationSelector, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  annotationSelector,
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { FaultyApi } from '#test/support/faulty-api.ts';
 import { type RelayRun, runRelay } from './run-relay.ts';
 
@@ -15,7 +21,8 @@ afterEach(async () => {
   await api.close();
 });
 
-const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 120_000, interval: 5 });
+const until = (holds: () => unknown) =>
+  vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 120_000, interval: 5 });
 /** Longer than a test, so arriving heartbeats have not waited for it. */
 const limits = { heartbeatMs: 10_000_000 };
 
@@ -36,7 +43,11 @@ it('a heartbeat that the queue does not take is repeated soon, and a second one 
 
 it('a heartbeat has the numbers of Services that opt in, and of those with slices by opt-in, after the first lists of both', async () => {
   const service = (name: string, text: string, spec: object) =>
-    ({ kind: 'Service', metadata: { namespace: 'default', name, annotations: { [annotationSelector]: text } }, spec }) as const;
+    ({
+      kind: 'Service',
+      metadata: { namespace: 'default', name, annotations: { [annotationSelector]: text } },
+      spec,
+    }) as const;
   const annotated = (name: string, text: string, spec = {}) => api.put(service(name, text, spec));
   annotated('valid', 'app=a');
   annotated('also-valid', 'app=b');
@@ -44,9 +55,19 @@ it('a heartbeat has the numbers of Services that opt in, and of those with slice
   annotated('with-selector', 'app=c', { selector: { app: 'c' } });
   const slice = (name: string, of: string, manager: string = optInManagedBy) => {
     const labels = { [labelServiceName]: of, [labelSliceManagedBy]: manager };
-    return { kind: 'EndpointSlice', metadata: { namespace: 'default', name, labels }, addressType: 'IPv4' } as const;
+    return {
+      kind: 'EndpointSlice',
+      metadata: { namespace: 'default', name, labels },
+      addressType: 'IPv4',
+    } as const;
   };
-  for (const [name, of] of Object.entries({ a: 'valid', b: 'valid', c: 'with-selector', d: 'without-annotation' })) api.put(slice(name, of));
+  for (const [name, of] of Object.entries({
+    a: 'valid',
+    b: 'valid',
+    c: 'with-selector',
+    d: 'without-annotation',
+  }))
+    api.put(slice(name, of));
   api.put(slice('e', 'built-in', slicesManagedBy));
   run = runRelay(api.url, { limits: { heartbeatMs: 10_000 } });
   const newest = () => run.heartbeats().at(-1)?.annotated;
@@ -64,8 +85,16 @@ it('a heartbeat has the numbers of Services that opt in, and of those with slice
 
 it('while the Services are listed again, heartbeats have no such numbers: slices would look as if nobody followed them', async () => {
   const labels = { [labelServiceName]: 'svc', [labelSliceManagedBy]: optInManagedBy };
-  api.put({ kind: 'Service', metadata: { namespace: 'default', name: 'svc', annotations: { [annotationSelector]: 'app=a' } }, spec: {} });
-  api.put({ kind: 'EndpointSlice', metadata: { namespace: 'default', name: 'slice', labels }, addressType: 'IPv4' });
+  api.put({
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'svc', annotations: { [annotationSelector]: 'app=a' } },
+    spec: {},
+  });
+  api.put({
+    kind: 'EndpointSlice',
+    metadata: { namespace: 'default', name: 'slice', labels },
+    addressType: 'IPv4',
+  });
   run = runRelay(api.url, { limits: { heartbeatMs: 10_000 } });
   await until(() => run.heartbeats().at(-1)?.annotated?.valid === 1);
 

@@ -7,7 +7,10 @@ interface Held {
   readonly entry: Entry | undefined;
 }
 
-/** A model of the hub for messages in any order: it stores newer versions, applies lists as key ranges, and restores no object below the fence. */
+/**
+ * A model of the hub for messages in any order: it stores newer versions, applies lists as key ranges, and
+ * restores no object below the fence.
+ */
 export class HubModel {
   private readonly objects = new Map<Kind, Map<string, Held>>();
   private readonly fences = new Map<Kind, string>();
@@ -20,18 +23,28 @@ export class HubModel {
     if (message.type === 'list' && isNewer(asOf, this.fences.get(kind) ?? '')) this.fences.set(kind, asOf);
     for (const entry of message.entries) {
       const gone = 'uid' in entry ? entry.deleted === true : entry.projection === undefined;
-      this.put(kind, `${entry.namespace}/${entry.name}`, { version: entry.resourceVersion, entry: gone ? undefined : entry }, asOf);
+      this.put(
+        kind,
+        `${entry.namespace}/${entry.name}`,
+        { version: entry.resourceVersion, entry: gone ? undefined : entry },
+        asOf,
+      );
     }
     if (message.type !== 'list') return;
     const listed = new Set(message.entries.map((e) => `${e.namespace}/${e.name}`));
     for (const [key, { version, entry }] of held) {
       const covered = key > message.from && (message.to === '' || key <= message.to);
-      if (entry && covered && !listed.has(key) && isNewer(asOf, version)) this.put(kind, key, { version: asOf, entry: undefined }, asOf);
+      if (entry && covered && !listed.has(key) && isNewer(asOf, version))
+        this.put(kind, key, { version: asOf, entry: undefined }, asOf);
     }
   }
 
   alive(kind: Kind): Map<string, Entry> {
-    return new Map([...(this.objects.get(kind) ?? [])].flatMap(([key, { entry }]) => (entry ? [[key, entry] as const] : [])));
+    return new Map(
+      [...(this.objects.get(kind) ?? [])].flatMap(([key, { entry }]) =>
+        entry ? [[key, entry] as const] : [],
+      ),
+    );
   }
 
   private put(kind: Kind, key: string, next: Held, asOf: string): void {

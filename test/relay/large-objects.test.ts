@@ -1,4 +1,7 @@
-/** The real program under the limits of its own Deployment, in a cluster whose objects are as large as an API server takes them. */
+/**
+ * The real program under the limits of its own Deployment, in a cluster whose objects are as large as an API
+ * server takes them.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -40,7 +43,9 @@ afterEach(() => {
   }
 });
 
-async function serve(handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<string> {
+async function serve(
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<string> {
   const server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
@@ -65,7 +70,12 @@ interface LargeCluster {
 }
 
 const nameOf = (i: number): string => `o-${String(i).padStart(5, '0')}`;
-const metadataOf = (i: number, version: number) => ({ namespace: 'tenant', name: nameOf(i), uid: `u${i}`, resourceVersion: String(version) });
+const metadataOf = (i: number, version: number) => ({
+  namespace: 'tenant',
+  name: nameOf(i),
+  uid: `u${i}`,
+  resourceVersion: String(version),
+});
 
 /** Its objects are made while they are sent, so that this process has no need for their memory. */
 async function serveCluster({ plural, objects, object, events = 0 }: LargeCluster) {
@@ -83,8 +93,11 @@ async function serveCluster({ plural, objects, object, events = 0 }: LargeCluste
       const limit = Number(query.get('limit'));
       const from = Number(query.get('continue') ?? 0);
       const to = Math.min(objects, from + limit);
-      await write(`{"metadata":{"resourceVersion":"1000"${to < objects ? `,"continue":"${to}"` : ''}},"items":[`);
-      for (let i = from; i < to; i++) if (!(await write((i > from ? ',' : '') + JSON.stringify(object(i, 10))))) return;
+      await write(
+        `{"metadata":{"resourceVersion":"1000"${to < objects ? `,"continue":"${to}"` : ''}},"items":[`,
+      );
+      for (let i = from; i < to; i++)
+        if (!(await write((i > from ? ',' : '') + JSON.stringify(object(i, 10))))) return;
       response.end(']}');
     } else response.end('{"metadata":{"resourceVersion":"1000"},"items":[]}');
   });
@@ -123,10 +136,14 @@ async function startRelay(api: string) {
     NODE_OPTIONS: nodeOptions,
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
   };
-  const child = spawn(process.execPath, ['functions/relay/relay.main.ts'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['functions/relay/relay.main.ts'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   children.push(child);
   const said: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', (line) => said.push(line));
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => said.push(line));
   let ended: string | undefined;
   child.once('close', (code, signal) => {
     ended = `the relay ended (${code ?? signal}): ${said.filter((line) => /FATAL|fatal/.test(line)).join('\n') || said.at(-1)}`;
@@ -137,7 +154,8 @@ async function startRelay(api: string) {
       await vi.waitFor(() => expect(ended ?? holds()).toBe(true), { timeout: 60_000, interval: 50 });
     },
     /** Resident memory as the kernel counts it, at most so far. */
-    peakMiB: (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    peakMiB: (): number =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
   };
 }
 
@@ -158,7 +176,10 @@ const pod =
 const service =
   (bytes: number) =>
   (i: number, version: number): object => ({
-    metadata: { ...metadataOf(i, version), annotations: { [annotationTopologyMode]: randomBytes((bytes * 3) / 4).toString('base64') } },
+    metadata: {
+      ...metadataOf(i, version),
+      annotations: { [annotationTopologyMode]: randomBytes((bytes * 3) / 4).toString('base64') },
+    },
     spec: {},
   });
 
@@ -183,9 +204,13 @@ it.runIf(platform() === 'linux').each<readonly [string, LargeCluster]>([
   expect(names.sort()).toEqual(Array.from({ length: cluster.objects }, (_, i) => nameOf(i)));
 });
 
-it.runIf(platform() === 'linux')('reads 150 watch events of 1 MB each within the memory of its Deployment', { timeout: 90_000 }, async () => {
-  const { url } = await serveCluster({ plural: 'pods', objects: 0, object: pod(1024 * KB), events: 150 });
-  const relay = await startRelay(url);
-  await relay.until(() => relay.messages.some((m) => m.type === 'live' && m.asOf === '1150'));
-  expect(relay.peakMiB()).toBeLessThan(maxMiB);
-});
+it.runIf(platform() === 'linux')(
+  'reads 150 watch events of 1 MB each within the memory of its Deployment',
+  { timeout: 90_000 },
+  async () => {
+    const { url } = await serveCluster({ plural: 'pods', objects: 0, object: pod(1024 * KB), events: 150 });
+    const relay = await startRelay(url);
+    await relay.until(() => relay.messages.some((m) => m.type === 'live' && m.asOf === '1150'));
+    expect(relay.peakMiB()).toBeLessThan(maxMiB);
+  },
+);

@@ -34,12 +34,14 @@ beforeEach(async () => {
       asked.push(`${request.method} ${request.url}`);
       const say = (code: number, body: object): void =>
         void response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      const status = (code: number, reason: string): void => say(code, { kind: 'Status', code, reason, message: reason });
+      const status = (code: number, reason: string): void =>
+        say(code, { kind: 'Status', code, reason, message: reason });
       if (request.method === 'GET') return stored ? say(200, stored) : status(404, 'NotFound');
       const given = JSON.parse(Buffer.concat(parts).toString()) as Stored;
       if (request.method === 'POST' && stored) return status(409, 'AlreadyExists');
       if (request.method === 'PUT' && !stored) return status(404, 'NotFound');
-      if (request.method === 'PUT' && given.metadata.resourceVersion !== stored?.metadata.resourceVersion) return status(409, 'Conflict');
+      if (request.method === 'PUT' && given.metadata.resourceVersion !== stored?.metadata.resourceVersion)
+        return status(409, 'Conflict');
       stored = { ...given, metadata: { ...given.metadata, resourceVersion: String(++versions) } };
       say(request.method === 'POST' ? 201 : 200, stored);
     });
@@ -57,7 +59,10 @@ const content = (holder: string): LeaseContent => ({ holder, durationMs: 6_000, 
 
 it('a missing Lease is created, and read as it was written', async () => {
   expect(await store.read(signal)).toBeUndefined();
-  expect(await store.write(content('a'), undefined, true, signal)).toEqual({ ...content('a'), resourceVersion: '1' });
+  expect(await store.write(content('a'), undefined, true, signal)).toEqual({
+    ...content('a'),
+    resourceVersion: '1',
+  });
   expect(await store.read(signal)).toEqual({ ...content('a'), resourceVersion: '1' });
   const path = '/apis/coordination.k8s.io/v1/namespaces/relays/leases';
   expect(asked).toEqual([`GET ${path}/relay`, `POST ${path}`, `GET ${path}/relay`]);
@@ -74,12 +79,19 @@ it('a renewal keeps the fields of other writers, and the time of acquisition', a
   await store.write(content('a'), undefined, true, signal);
   stored = {
     ...(stored as Stored),
-    metadata: { ...(stored as Stored).metadata, labels: { team: 'x' }, annotations: { note: 'kept', ...stored?.metadata.annotations } },
+    metadata: {
+      ...(stored as Stored).metadata,
+      labels: { team: 'x' },
+      annotations: { note: 'kept', ...stored?.metadata.annotations },
+    },
     spec: { ...stored?.spec, acquireTime: '2025-01-01T00:00:00.000000Z', strategy: 'OldestEmulationVersion' },
   };
   await store.write(content('a'), await store.read(signal), false, signal);
   expect(stored.metadata).toMatchObject({ labels: { team: 'x' }, annotations: { note: 'kept' } });
-  expect(stored.spec).toMatchObject({ acquireTime: '2025-01-01T00:00:00.000000Z', strategy: 'OldestEmulationVersion' });
+  expect(stored.spec).toMatchObject({
+    acquireTime: '2025-01-01T00:00:00.000000Z',
+    strategy: 'OldestEmulationVersion',
+  });
 });
 
 it('a write over a Lease that has changed meanwhile is refused', async () => {

@@ -26,10 +26,13 @@ const pod = (name: string, app = 'web', more: object = {}): FakeObject => ({
   status: { phase: 'Running', podIP: '10.0.0.1' },
 });
 const plural = (kind: Kind): string => resources[kind].plural;
-const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 120_000, interval: 5 });
+const until = (holds: () => unknown) =>
+  vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 120_000, interval: 5 });
 const labelOf = (name: string): unknown => {
   const entry = run.state('Pod').get(`default/${name}`);
-  return entry && 'projection' in entry && entry.projection ? (JSON.parse(entry.projection) as [string, { app: string }])[1].app : undefined;
+  return entry && 'projection' in entry && entry.projection
+    ? (JSON.parse(entry.projection) as [string, { app: string }])[1].app
+    : undefined;
 };
 
 async function start(options: RunOptions = {}): Promise<RelayRun> {
@@ -42,20 +45,28 @@ it('lists page by page, and each page is a part that begins where the one before
   for (let i = 0; i < 12; i++) api.put(pod(`p${String(i).padStart(2, '0')}`));
   await start({ limits: { pageSize: 5 } });
   const parts = run.lists('Pod');
-  expect(parts.map(({ partNumber, from, to, isLast, entries }) => [partNumber, from, to, isLast, entries.length])).toEqual([
+  expect(
+    parts.map(({ partNumber, from, to, isLast, entries }) => [partNumber, from, to, isLast, entries.length]),
+  ).toEqual([
     [0, '', 'default/p04', undefined, 5],
     [1, 'default/p04', 'default/p09', undefined, 5],
     [2, 'default/p09', '', true, 2],
   ]);
   expect(new Set(parts.map((p) => `${p.listId} ${p.asOf} ${p.session}`)).size).toBe(1);
-  expect(api.of('list pods').every((r) => !r.query.has('resourceVersion') && r.query.get('limit') === '5')).toBe(true);
+  expect(
+    api.of('list pods').every((r) => !r.query.has('resourceVersion') && r.query.get('limit') === '5'),
+  ).toBe(true);
   // A kind without objects has one empty page.
-  expect(run.lists('Endpoints')).toMatchObject([{ partNumber: 0, from: '', to: '', isLast: true, entries: [] }]);
+  expect(run.lists('Endpoints')).toMatchObject([
+    { partNumber: 0, from: '', to: '', isLast: true, entries: [] },
+  ]);
 });
 
 it('an empty page in the middle of a list is passed over', async () => {
   api.put(pod('a'));
-  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101', continue: 'x' }, items: [] }));
+  api.next('list pods', (response) =>
+    json(response, 200, { metadata: { resourceVersion: '101', continue: 'x' }, items: [] }),
+  );
   api.next('list pods', (response, request) => {
     expect(request.query.get('continue')).toBe('x');
     json(response, 200, {
@@ -63,7 +74,9 @@ it('an empty page in the middle of a list is passed over', async () => {
       items: [{ metadata: { name: 'a', namespace: 'n', resourceVersion: '90' } }],
     });
   });
-  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101' }, items: [] }));
+  api.next('list pods', (response) =>
+    json(response, 200, { metadata: { resourceVersion: '101' }, items: [] }),
+  );
   await start();
   expect(run.lists('Pod').map(({ partNumber, from, to, isLast }) => [partNumber, from, to, isLast])).toEqual([
     [0, '', 'n/a', undefined],
@@ -73,18 +86,29 @@ it('an empty page in the middle of a list is passed over', async () => {
 
 it('a page that names itself as the next one ends the list, and the next list is whole', async () => {
   api.put(pod('a'));
-  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101', continue: 'x' }, items: [] }), 2);
+  api.next(
+    'list pods',
+    (response) => json(response, 200, { metadata: { resourceVersion: '101', continue: 'x' }, items: [] }),
+    2,
+  );
   await start();
   expect(api.of('list pods').map((r) => r.query.get('continue'))).toEqual([null, 'x', null]);
-  expect(run.lists('Pod').map(({ from, to, isLast, entries }) => [from, to, isLast, entries.length])).toEqual([['', '', true, 1]]);
+  expect(run.lists('Pod').map(({ from, to, isLast, entries }) => [from, to, isLast, entries.length])).toEqual(
+    [['', '', true, 1]],
+  );
 });
 
 it('an object without a name ends its list or watch, and the hub receives the other objects', async () => {
   api.put(pod('a'));
   const nameless = { metadata: { name: 7, namespace: 'n', resourceVersion: '90' } };
-  api.next('list pods', (response) => json(response, 200, { metadata: { resourceVersion: '101' }, items: [null, nameless] }));
+  api.next('list pods', (response) =>
+    json(response, 200, { metadata: { resourceVersion: '101' }, items: [null, nameless] }),
+  );
   await start();
-  api.say('Pod', `${JSON.stringify({ type: 'ADDED', object: { metadata: { ...nameless.metadata, resourceVersion: '102' } } })}\n`);
+  api.say(
+    'Pod',
+    `${JSON.stringify({ type: 'ADDED', object: { metadata: { ...nameless.metadata, resourceVersion: '102' } } })}\n`,
+  );
   await until(() => api.count('watch pods') === 2);
   api.put(pod('after'));
   await until(() => labelOf('after') === 'web');
@@ -94,7 +118,9 @@ it('an object without a name ends its list or watch, and the hub receives the ot
 it('an expired continue token begins a new list with a new id, without the token that the server offers', async () => {
   for (let i = 0; i < 4; i++) api.put(pod(`p${i}`));
   api.next('list pods', (_response, _request, usual) => usual());
-  api.next('list pods', (response) => json(response, 410, { ...status(410, 'Expired'), metadata: { continue: 'inconsistent' } }));
+  api.next('list pods', (response) =>
+    json(response, 410, { ...status(410, 'Expired'), metadata: { continue: 'inconsistent' } }),
+  );
   await start({ limits: { pageSize: 2 } });
   expect(api.of('list pods').map((r) => r.query.get('continue'))).toEqual([null, '104:2', null, '104:2']);
   const [given, ...parts] = run.lists('Pod');
@@ -106,19 +132,26 @@ it('an expired continue token begins a new list with a new id, without the token
 });
 
 describe('a kind with large objects', () => {
-  const large = (i: number, bytes: number): FakeObject => pod(`p${String(i).padStart(2, '0')}`, 'web', { annotations: { blob: 'x'.repeat(bytes) } });
-  const asked = () => api.of('list pods').map((r) => [r.query.get('limit'), r.query.get('continue')?.split(':')[1]]);
+  const large = (i: number, bytes: number): FakeObject =>
+    pod(`p${String(i).padStart(2, '0')}`, 'web', { annotations: { blob: 'x'.repeat(bytes) } });
+  const asked = () =>
+    api.of('list pods').map((r) => [r.query.get('limit'), r.query.get('continue')?.split(':')[1]]);
   const entriesOf = (kind: Kind) => run.lists(kind).flatMap((p) => p.entries.map((e) => e.name));
 
   it('a page that is too large is broken off and asked for again with a quarter of the objects, from where it began', async () => {
     for (let i = 0; i < 20; i++) api.put(large(i, i < 8 ? 10 : 2_000));
     await start({ limits: { pageSize: 8, pageBytes: 8_000, maxPageBytes: 10_000 } });
-    expect(asked()).toEqual([['8', undefined], ['8', '8'], ['2', '8'], ...[10, 12, 14, 16, 18].map((from) => ['2', String(from)])]);
+    expect(asked()).toEqual([
+      ['8', undefined],
+      ['8', '8'],
+      ['2', '8'],
+      ...[10, 12, 14, 16, 18].map((from) => ['2', String(from)]),
+    ]);
     expect(entriesOf('Pod')).toHaveLength(20);
     // The parts are of one list, though its pages differ in size.
-    expect(run.lists('Pod').map((p) => [p.partNumber, p.listId === run.lists('Pod')[0]?.listId, p.isLast])).toEqual(
-      [0, 1, 2, 3, 4, 5, 6].map((i) => [i, true, i === 6 ? true : undefined]),
-    );
+    expect(
+      run.lists('Pod').map((p) => [p.partNumber, p.listId === run.lists('Pod')[0]?.listId, p.isLast]),
+    ).toEqual([0, 1, 2, 3, 4, 5, 6].map((i) => [i, true, i === 6 ? true : undefined]));
     expect(run.meter.value('relay_watch_errors_total', 'Pod')).toBe(0);
   });
 
@@ -157,8 +190,14 @@ describe('a kind with large objects', () => {
     api.put(large(0, 30_000));
     api.put({ kind: 'Node', metadata: { name: 'n' } });
     run = runRelay(api.url, { limits: { pageSize: 4, pageBytes: 5_000, maxPageBytes: 20_000 } });
-    await until(() => run.meter.value('relay_watch_errors_total', 'Pod') > 1 && entriesOf('Node').length === 1);
-    expect(run.logged.some((l) => l.level === 'warn' && String(l.fields['reason']).includes('more than 20000 bytes'))).toBe(true);
+    await until(
+      () => run.meter.value('relay_watch_errors_total', 'Pod') > 1 && entriesOf('Node').length === 1,
+    );
+    expect(
+      run.logged.some(
+        (l) => l.level === 'warn' && String(l.fields['reason']).includes('more than 20000 bytes'),
+      ),
+    ).toBe(true);
     expect(run.relay.isReady).toBe(false);
   });
 });
@@ -217,7 +256,11 @@ it('410 as the answer to a watch causes a new list, which lacks objects that wer
   const { length } = api.requests;
   api.hangUp('Pod', 'reset');
   api.remove(pod('b'));
-  await until(() => api.requests.slice(length).some((r) => r.verb === 'list' && r.plural === 'pods') && run.lists('Pod').length === 2);
+  await until(
+    () =>
+      api.requests.slice(length).some((r) => r.verb === 'list' && r.plural === 'pods') &&
+      run.lists('Pod').length === 2,
+  );
   expect(run.lists('Pod')[1]?.entries.map((e) => e.name)).toEqual(['a']);
 });
 
@@ -231,14 +274,19 @@ it('429, 500 and 503 on connect wait for Retry-After and continue from the same 
   await until(() => labelOf('late') === 'web');
   expect(api.count('list pods')).toBe(1);
   const [, ...again] = api.of('watch pods');
-  expect(again.map((r) => r.query.get('resourceVersion'))).toEqual(Array(4).fill(String(Number(version) - 1)));
+  expect(again.map((r) => r.query.get('resourceVersion'))).toEqual(
+    Array(4).fill(String(Number(version) - 1)),
+  );
   // 30 s are 100 ms here, or more on a busy machine.
   expect((again[1]?.at ?? 0) - (again[0]?.at ?? 0)).toBeGreaterThanOrEqual(95);
 });
 
 it('an in-stream 429 waits for the time in its Status, and does not list', async () => {
   await start();
-  api.say('Pod', `${JSON.stringify({ type: 'ERROR', object: status(429, 'TooManyRequests', { retryAfterSeconds: 30 }) })}\n`);
+  api.say(
+    'Pod',
+    `${JSON.stringify({ type: 'ERROR', object: status(429, 'TooManyRequests', { retryAfterSeconds: 30 }) })}\n`,
+  );
   const before = fastClock.now();
   await until(() => api.count('watch pods') === 2);
   expect(fastClock.now() - before).toBeGreaterThanOrEqual(30_000);
@@ -294,12 +342,17 @@ it('back-off grows while the server stays away', async () => {
 });
 
 describe('the next attempt is a first one if the connection of a watch is cut', () => {
-  const attempts = () => run.logged.filter((l) => l.message === 'list or watch failed').map((l) => l.fields['attempt']);
+  const attempts = () =>
+    run.logged.filter((l) => l.message === 'list or watch failed').map((l) => l.fields['attempt']);
   const line = `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '100' } } })}\n`;
 
   it('after a bookmark', async () => {
     await start();
-    api.next('watch nodes', (response) => response.writeHead(200).write(line, () => response.socket?.end()), 3);
+    api.next(
+      'watch nodes',
+      (response) => response.writeHead(200).write(line, () => response.socket?.end()),
+      3,
+    );
     api.hangUp('Node');
     await until(() => attempts().length === 3);
     expect(attempts()).toEqual([0, 0, 0]);
@@ -317,27 +370,30 @@ describe('the next attempt is a first one if the connection of a watch is cut', 
   });
 });
 
-it.each(['during the first list', 'while it watches', 'between two watches'])('stopped %s, it opens nothing afterwards', async (when) => {
-  if (when === 'during the first list') {
-    api.next('list services', () => {});
-    run = runRelay(api.url);
-    await until(() => api.count('list services') === 1);
-  } else {
-    await start();
-    if (when === 'between two watches') {
-      api.next('watch pods', refuse(429, 'TooManyRequests', 300));
-      api.hangUp('Pod');
-      await until(() => api.count('watch pods') === 2);
+it.each(['during the first list', 'while it watches', 'between two watches'])(
+  'stopped %s, it opens nothing afterwards',
+  async (when) => {
+    if (when === 'during the first list') {
+      api.next('list services', () => {});
+      run = runRelay(api.url);
+      await until(() => api.count('list services') === 1);
+    } else {
+      await start();
+      if (when === 'between two watches') {
+        api.next('watch pods', refuse(429, 'TooManyRequests', 300));
+        api.hangUp('Pod');
+        await until(() => api.count('watch pods') === 2);
+      }
     }
-  }
-  await run.stop();
-  await until(() => [...api.watches.values()].every((w) => w.size === 0));
-  // The version that a heartbeat asks for may be on its way.
-  const opened = () => api.requests.filter(({ plural }) => plural !== 'version').length;
-  const before = opened();
-  await relayTime(15_000);
-  expect(opened()).toBe(before);
-});
+    await run.stop();
+    await until(() => [...api.watches.values()].every((w) => w.size === 0));
+    // The version that a heartbeat asks for may be on its way.
+    const opened = () => api.requests.filter(({ plural }) => plural !== 'version').length;
+    const before = opened();
+    await relayTime(15_000);
+    expect(opened()).toBe(before);
+  },
+);
 
 it('a line that is not JSON is not swallowed: the watch is resumed before it', async () => {
   await start();
@@ -360,23 +416,32 @@ it('a line that stays unreadable is passed by with a new list', async () => {
 
 it('a Service of few characters and many bytes is left out of lists and messages, and counted', async () => {
   const annotations = { 'service.kubernetes.io/topology-mode': '語'.repeat(90_000) };
-  const service = (name: string, more: object = {}): FakeObject => ({ kind: 'Service', metadata: { namespace: 'default', name, ...more } });
+  const service = (name: string, more: object = {}): FakeObject => ({
+    kind: 'Service',
+    metadata: { namespace: 'default', name, ...more },
+  });
   api.put(service('a'));
   api.put(service('b', { annotations }));
   api.put(service('c'));
   await start();
-  expect(run.lists('Service').map(({ from, to, entries, omitted }) => [from, to, entries.map((e) => e.name), omitted])).toEqual([
-    ['', '', ['a', 'c'], ['default/b']],
-  ]);
+  expect(
+    run
+      .lists('Service')
+      .map(({ from, to, entries, omitted }) => [from, to, entries.map((e) => e.name), omitted]),
+  ).toEqual([['', '', ['a', 'c'], ['default/b']]]);
   api.put(service('b', { annotations, labels: { still: 'too-large' } }));
   api.put(service('d'));
   await until(() => run.state('Service').has('default/d'));
   expect(run.state('Service').has('default/b')).toBe(false);
   expect(run.meter.value('relay_unsendable_total', 'Service')).toBe(2);
-  expect(run.logged.filter((l) => l.level === 'error').map((l) => [l.fields['kind'], l.fields['key']])).toContainEqual(['Service', 'default/b']);
+  expect(
+    run.logged.filter((l) => l.level === 'error').map((l) => [l.fields['kind'], l.fields['key']]),
+  ).toContainEqual(['Service', 'default/b']);
 });
 
-const tooManyLabels = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`label-${i}`, 'x'.repeat(63)]));
+const tooManyLabels = Object.fromEntries(
+  Array.from({ length: 1_000 }, (_, i) => [`label-${i}`, 'x'.repeat(63)]),
+);
 
 it.each([
   ['cannot be projected', { ...pod('broken'), spec: { containers: 'none' } }],
@@ -392,9 +457,9 @@ it.each([
   await until(() => run.lists('Pod').length >= 3);
   // It exists, and a part that leaves it out would delete it.
   const parts = run.lists('Pod').filter((p) => p.listId === run.lists('Pod')[1]?.listId);
-  expect(parts.map(({ from, to, entries, omitted }) => [from, to, entries.map((e) => e.name), omitted])).toEqual([
-    ['', '', ['fine'], ['default/broken']],
-  ]);
+  expect(
+    parts.map(({ from, to, entries, omitted }) => [from, to, entries.map((e) => e.name), omitted]),
+  ).toEqual([['', '', ['fine'], ['default/broken']]]);
 });
 
 it('reads no further while too many objects wait, and loses none', async () => {
@@ -466,13 +531,21 @@ it('401 asks for the token again', async () => {
   api.next('watch pods', refuse(401, 'Unauthorized'));
   api.hangUp('Pod');
   await until(() => api.count('watch pods') === 3);
-  expect(api.of('watch pods').map((r) => r.authorization)).toEqual(['Bearer old', 'Bearer old', 'Bearer new']);
+  expect(api.of('watch pods').map((r) => r.authorization)).toEqual([
+    'Bearer old',
+    'Bearer old',
+    'Bearer new',
+  ]);
 });
 
 it('403 is reported with verb and resource, and tried again after the usual back-off', async () => {
   api.next('list nodes', refuse(403, 'Forbidden'), 2);
   await start();
-  expect(run.logged.filter((l) => l.fields['reason'] === 'not authorised: list nodes').map((l) => l.fields['attempt'])).toEqual([0, 1]);
+  expect(
+    run.logged
+      .filter((l) => l.fields['reason'] === 'not authorised: list nodes')
+      .map((l) => l.fields['attempt']),
+  ).toEqual([0, 1]);
   expect(retryDelayMs(new ClusterApiError('Forbidden', { status: 403 }), 0, 0.5)).toBe(400);
 });
 
@@ -489,7 +562,11 @@ it.each([
 });
 
 it('resourceVersions that are no numbers: the cluster is refused', async () => {
-  api.next('look services', (response) => json(response, 200, { metadata: { resourceVersion: 'v1-abc' }, items: [] }), 10);
+  api.next(
+    'look services',
+    (response) => json(response, 200, { metadata: { resourceVersion: 'v1-abc' }, items: [] }),
+    10,
+  );
   run = runRelay(api.url);
   await expect(run.ended).rejects.toThrow(/resourceVersion "v1-abc" is not a number/);
 });
@@ -505,11 +582,16 @@ it('a list older than earlier reads means another cluster: a new session lists e
   const [first, second] = [...new Set(run.lists('Service').map((p) => p.session))];
   expect(first).not.toBe(second);
   for (const kind of ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'] as const) {
-    await until(() => run.lists(kind).some((p) => p.session === second && p.isLast && p.firstListVersion === '50'));
+    await until(() =>
+      run.lists(kind).some((p) => p.session === second && p.isLast && p.firstListVersion === '50'),
+    );
   }
 });
 
-/** The relay's connections break, as they do when an API server is stopped, and it finds the other cluster behind the same address. */
+/**
+ * The relay's connections break, as they do when an API server is stopped, and it finds the other cluster
+ * behind the same address.
+ */
 const breakAll = (how: 'end' | 'reset'): void => {
   for (const kind of kinds) api.hangUp(kind, how);
 };
@@ -560,7 +642,13 @@ it('etcd restored from a backup between two pages of a list, to a version that n
   api.next('list pods', (response) => {
     api.restore(read, pods);
     breakAll('reset');
-    json(response, 504, { kind: 'Status', status: 'Failure', reason: 'Timeout', message: 'Too large resource version', code: 504 });
+    json(response, 504, {
+      kind: 'Status',
+      status: 'Failure',
+      reason: 'Timeout',
+      message: 'Too large resource version',
+      code: 504,
+    });
   });
   const sessions = () => [...new Set(run.lists('Pod').map((p) => p.session))];
   await until(() => {
@@ -570,18 +658,25 @@ it('etcd restored from a backup between two pages of a list, to a version that n
   expect(run.lists('Pod').find((p) => p.session === sessions()[1])?.historyRewoundAtMs).toBeGreaterThan(0);
 });
 
-it.each([50, 5_000])('another cluster behind the same address, at version %d: a new session with its identity', async (version) => {
-  api.put(pod('old'));
-  await start();
-  api.restore(version, [pod('new')]);
-  api.uid = 'cluster-2';
-  breakAll('reset');
-  await until(() => run.lists('Pod').some((p) => p.uid === 'cluster-2' && p.entries.some((e) => e.name === 'new')));
-  expect(run.lists('Pod').filter((p) => p.uid === 'cluster-1' && p.entries.some((e) => e.name === 'new'))).toEqual([]);
-  expect(run.live('Pod')).toEqual([]);
-  api.put(pod('newer'));
-  await until(() => labelOf('newer') === 'web' && run.live('Pod').every((m) => m.uid === 'cluster-2'));
-});
+it.each([50, 5_000])(
+  'another cluster behind the same address, at version %d: a new session with its identity',
+  async (version) => {
+    api.put(pod('old'));
+    await start();
+    api.restore(version, [pod('new')]);
+    api.uid = 'cluster-2';
+    breakAll('reset');
+    await until(() =>
+      run.lists('Pod').some((p) => p.uid === 'cluster-2' && p.entries.some((e) => e.name === 'new')),
+    );
+    expect(
+      run.lists('Pod').filter((p) => p.uid === 'cluster-1' && p.entries.some((e) => e.name === 'new')),
+    ).toEqual([]);
+    expect(run.live('Pod')).toEqual([]);
+    api.put(pod('newer'));
+    await until(() => labelOf('newer') === 'web' && run.live('Pod').every((m) => m.uid === 'cluster-2'));
+  },
+);
 
 it('the cluster replaced amid the first lists', async () => {
   api.put(pod('old'));
@@ -592,7 +687,9 @@ it('the cluster replaced amid the first lists', async () => {
   });
   api.next('list pods', (response) => response.socket?.resetAndDestroy());
   run = runRelay(api.url);
-  await until(() => run.lists('Pod').some((p) => p.uid === 'cluster-2' && p.entries.some((e) => e.name === 'new')));
+  await until(() =>
+    run.lists('Pod').some((p) => p.uid === 'cluster-2' && p.entries.some((e) => e.name === 'new')),
+  );
   expect(run.lists('Pod').filter((p) => p.uid === 'cluster-1')).toEqual([]);
 });
 

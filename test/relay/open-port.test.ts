@@ -1,4 +1,7 @@
-/** Whatever connects to the relay's port costs it little memory, and keeps neither the kubelet nor Prometheus from an answer. */
+/**
+ * Whatever connects to the relay's port costs it little memory, and keeps neither the kubelet nor Prometheus
+ * from an answer.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -40,7 +43,10 @@ beforeEach(async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   for await (const line of createInterface({ input: relay.stdout! })) {
-    const { message, address } = JSON.parse(line) as { readonly message: string; readonly address?: { readonly port: number } };
+    const { message, address } = JSON.parse(line) as {
+      readonly message: string;
+      readonly address?: { readonly port: number };
+    };
     if (message !== 'relay started') continue;
     port = address?.port ?? 0;
     break;
@@ -67,13 +73,20 @@ const beginRequest = (bytes: string): Promise<void> =>
   });
 
 /** A connection for each request, as the kubelet has it. */
-async function status(path: string, headers: { readonly [name: string]: string } = {}): Promise<number | undefined> {
-  const [answer] = (await once(get({ host: '127.0.0.1', port, path, headers, agent: false, timeout: 5_000 }), 'response')) as [IncomingMessage];
+async function status(
+  path: string,
+  headers: { readonly [name: string]: string } = {},
+): Promise<number | undefined> {
+  const [answer] = (await once(
+    get({ host: '127.0.0.1', port, path, headers, agent: false, timeout: 5_000 }),
+    'response',
+  )) as [IncomingMessage];
   answer.resume();
   return answer.statusCode;
 }
 
-const peakMiB = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${relay.pid}/status`, 'utf8'))?.[1]) / 1024;
+const peakMiB = (): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${relay.pid}/status`, 'utf8'))?.[1]) / 1024;
 const inTurns = async (count: number, atOnce: number, run: () => Promise<void>): Promise<void> => {
   let left = count;
   await Promise.all(
@@ -91,7 +104,10 @@ it.runIf(platform() === 'linux')(
     expect(await status('/healthz')).toBe(200);
     const before = peakMiB();
     for (let round = 0; round < 10; round++) {
-      const [during] = await Promise.all([status('/healthz'), inTurns(2_000, 100, () => beginRequest(unfinished))]);
+      const [during] = await Promise.all([
+        status('/healthz'),
+        inTurns(2_000, 100, () => beginRequest(unfinished)),
+      ]);
       expect([during, await status('/readyz')]).toEqual([200, 503]);
     }
     expect(peakMiB() - before).toBeLessThan(32);

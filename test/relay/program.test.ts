@@ -42,7 +42,12 @@ function startRelay(env: { readonly [name: string]: string } = {}) {
     NODE_NO_WARNINGS: '1',
   };
   const child = spawn(process.execPath, ['functions/relay/relay.main.ts'], {
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...local, ...env },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      ...local,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -50,29 +55,43 @@ function startRelay(env: { readonly [name: string]: string } = {}) {
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line) as Line));
   const code = new Promise<number | null>((resolve) => child.once('close', resolve));
   const line = (message: string) =>
-    vi.waitFor(() => lines.find((l) => l['message'] === message) ?? expect.fail(`no line says ${message}`), { timeout: 120_000, interval: 10 });
+    vi.waitFor(() => lines.find((l) => l['message'] === message) ?? expect.fail(`no line says ${message}`), {
+      timeout: 120_000,
+      interval: 10,
+    });
   return { child, lines, code, line };
 }
 
 it('an environment that is not complete: one line that names everything, exit code 1', async () => {
-  const { code, lines } = startRelay({ CLUSTER_ID: '', EVENTS_QUEUE_URL: '', OUTPUTS: 'all', RELAY_PORT: 'x', RELAY_LEASE: 'relay' });
+  const { code, lines } = startRelay({
+    CLUSTER_ID: '',
+    EVENTS_QUEUE_URL: '',
+    OUTPUTS: 'all',
+    RELAY_PORT: 'x',
+    RELAY_LEASE: 'relay',
+  });
   expect(await code).toBe(1);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({ level: 'error', fatal: true });
-  for (const name of ['CLUSTER_ID', 'EVENTS_QUEUE_URL', 'OUTPUTS', 'RELAY_PORT', 'RELAY_LEASE']) expect(lines[0]?.['reason']).toContain(name);
+  for (const name of ['CLUSTER_ID', 'EVENTS_QUEUE_URL', 'OUTPUTS', 'RELAY_PORT', 'RELAY_LEASE'])
+    expect(lines[0]?.['reason']).toContain(name);
 });
 
 it('on a node whose kernel has no IPv6 it serves its probes by IPv4', async () => {
   const inPod = { KUBE_CONNECTION_FILE: '', KUBE_API_URL: api.url };
   const { line } = startRelay({ ...inPod, NODE_OPTIONS: '--import ./test/support/no-ipv6.ts' });
-  const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly family: string } };
+  const { address } = (await line('relay started')) as {
+    readonly address: { readonly port: number; readonly family: string };
+  };
   expect(address.family).toBe('IPv4');
   expect((await fetch(`http://127.0.0.1:${address.port}/healthz`)).status).toBe(200);
 });
 
 it('without its queue the relay is alive but not ready, reports this in metrics, and ends in time', async () => {
   const { child, code, line } = startRelay();
-  const { address } = (await line('relay started')) as { readonly address: { readonly port: number; readonly address: string } };
+  const { address } = (await line('relay started')) as {
+    readonly address: { readonly port: number; readonly address: string };
+  };
   expect(address.address).toBe('127.0.0.1');
   await line('queue did not accept messages');
   const get = async (path: string) => {
@@ -103,7 +122,9 @@ it('it takes credentials from a helper beside it that serves them as an instance
       Token: 't',
       Expiration: new Date(Date.now() + 3_600_000).toISOString(),
     };
-    response.end(request.method === 'PUT' ? 'token' : request.url === path ? 'relay' : JSON.stringify(credentials));
+    response.end(
+      request.method === 'PUT' ? 'token' : request.url === path ? 'relay' : JSON.stringify(credentials),
+    );
   });
   let authorization = '';
   const sqs = createServer((request, response) => {
@@ -118,8 +139,16 @@ it('it takes credentials from a helper beside it that serves them as an instance
   try {
     const [helperUrl = '', sqsUrl = ''] = urls;
     const noKeys = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', HOME: folder };
-    startRelay({ ...noKeys, AWS_EC2_METADATA_SERVICE_ENDPOINT: helperUrl, AWS_ENDPOINT_URL_SQS: sqsUrl, EVENTS_QUEUE_URL: `${sqsUrl}/queue/events` });
-    await vi.waitFor(() => expect(authorization).toContain('Credential=FROMHELPER/'), { timeout: 120_000, interval: 20 });
+    startRelay({
+      ...noKeys,
+      AWS_EC2_METADATA_SERVICE_ENDPOINT: helperUrl,
+      AWS_ENDPOINT_URL_SQS: sqsUrl,
+      EVENTS_QUEUE_URL: `${sqsUrl}/queue/events`,
+    });
+    await vi.waitFor(() => expect(authorization).toContain('Credential=FROMHELPER/'), {
+      timeout: 120_000,
+      interval: 20,
+    });
     expect(asked[0]).toBe('PUT /latest/api/token');
   } finally {
     for (const server of [helper, sqs]) {
@@ -134,19 +163,22 @@ it('with HTTPS_PROXY it reaches STS and its queue through the proxy', async () =
   await writeFile(file('ca.crt'), former.clientCertificate);
   await writeFile(file('token'), 'of the kubelet');
   let authorization = '';
-  const aws = https.createServer({ cert: former.clientCertificate, key: former.clientKey }, async (request, response) => {
-    const body = (await request.toArray()).join('');
-    if (!body.includes('AssumeRoleWithWebIdentity')) {
-      authorization ||= request.headers.authorization ?? '';
-      response.writeHead(403).end('{}');
-      return;
-    }
-    const credentials = `<AccessKeyId>OFTHEROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2100-01-01T00:00:00Z</Expiration>`;
-    const result = `<AssumeRoleWithWebIdentityResult><Credentials>${credentials}</Credentials></AssumeRoleWithWebIdentityResult>`;
-    response.end(
-      `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">${result}</AssumeRoleWithWebIdentityResponse>`,
-    );
-  });
+  const aws = https.createServer(
+    { cert: former.clientCertificate, key: former.clientKey },
+    async (request, response) => {
+      const body = (await request.toArray()).join('');
+      if (!body.includes('AssumeRoleWithWebIdentity')) {
+        authorization ||= request.headers.authorization ?? '';
+        response.writeHead(403).end('{}');
+        return;
+      }
+      const credentials = `<AccessKeyId>OFTHEROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2100-01-01T00:00:00Z</Expiration>`;
+      const result = `<AssumeRoleWithWebIdentityResult><Credentials>${credentials}</Credentials></AssumeRoleWithWebIdentityResult>`;
+      response.end(
+        `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">${result}</AssumeRoleWithWebIdentityResponse>`,
+      );
+    },
+  );
   await new Promise<void>((resolve) => aws.listen(0, '127.0.0.1', resolve));
   // The addresses of STS and SQS themselves have no server.
   const proxy = await connectProxy(() => ({ host: '127.0.0.1', port: (aws.address() as AddressInfo).port }));
@@ -162,7 +194,10 @@ it('with HTTPS_PROXY it reaches STS and its queue through the proxy', async () =
       AWS_ENDPOINT_URL_SQS: 'https://127.0.0.1:2',
       EVENTS_QUEUE_URL: 'https://127.0.0.1:2/queue/events',
     });
-    await vi.waitFor(() => expect(authorization).toContain('Credential=OFTHEROLE/'), { timeout: 120_000, interval: 20 });
+    await vi.waitFor(() => expect(authorization).toContain('Credential=OFTHEROLE/'), {
+      timeout: 120_000,
+      interval: 20,
+    });
     expect(new Set(proxy.asked)).toEqual(new Set(['127.0.0.1:1', '127.0.0.1:2']));
   } finally {
     await proxy.close();
@@ -197,12 +232,18 @@ it('through the real SQS client: every kind is listed and the relay is ready', a
   await new Promise<void>((resolve) => sqs.listen(0, '127.0.0.1', resolve));
   try {
     const url = `http://127.0.0.1:${(sqs.address() as AddressInfo).port}`;
-    const { child, code, line } = startRelay({ AWS_ENDPOINT_URL_SQS: url, EVENTS_QUEUE_URL: `${url}/queue/events` });
-    const { address } = (await line('relay started')) as { readonly address: { readonly port: number } };
-    await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${address.port}/readyz`)).status).toBe(200), {
-      timeout: 120_000,
-      interval: 20,
+    const { child, code, line } = startRelay({
+      AWS_ENDPOINT_URL_SQS: url,
+      EVENTS_QUEUE_URL: `${url}/queue/events`,
     });
+    const { address } = (await line('relay started')) as { readonly address: { readonly port: number } };
+    await vi.waitFor(
+      async () => expect((await fetch(`http://127.0.0.1:${address.port}/readyz`)).status).toBe(200),
+      {
+        timeout: 120_000,
+        interval: 20,
+      },
+    );
     expect(new Set(bodies.map((body) => (JSON.parse(body) as { readonly kind?: string }).kind))).toEqual(
       new Set([undefined, 'Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice']),
     );

@@ -10,7 +10,13 @@ import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
 import { httpTransport } from '#shared/cluster-api/transport.ts';
 import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
-import type { Entry, EventsMessage, HeartbeatMessage, ListPartMessage, LiveMessage } from '#shared/queue/messages.ts';
+import type {
+  Entry,
+  EventsMessage,
+  HeartbeatMessage,
+  ListPartMessage,
+  LiveMessage,
+} from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Fields, Log } from '#shared/telemetry/port.ts';
@@ -41,7 +47,10 @@ export interface RunOptions extends Partial<RelayOptions> {
 }
 
 /** `to`: an API server, by its address alone where it asks for nothing else. */
-export function runRelay(to: string | Connection, { token, wrap = (s) => s, limits, ...options }: RunOptions = {}): RelayRun {
+export function runRelay(
+  to: string | Connection,
+  { token, wrap = (s) => s, limits, ...options }: RunOptions = {},
+): RelayRun {
   const clock = fastClock;
   const messages: EventsMessage[] = [];
   let refusing = false;
@@ -54,7 +63,12 @@ export function runRelay(to: string | Connection, { token, wrap = (s) => s, limi
     },
   };
   const logged: RelayRun['logged'][number][] = [];
-  const transport = mcsVersions(httpTransport(typeof to === 'string' ? { server: to } : to, { ...(token && { token }), timeoutMs: 2_000 }));
+  const transport = mcsVersions(
+    httpTransport(typeof to === 'string' ? { server: to } : to, {
+      ...(token && { token }),
+      timeoutMs: 2_000,
+    }),
+  );
   const log = recordingLog(logged);
   const meter = new Meter();
   const source = wrap(crdGuard(httpWatchSource(transport, clock), transport, log));
@@ -75,7 +89,9 @@ export function runRelay(to: string | Connection, { token, wrap = (s) => s, limi
   // Tests may await the failure, but do not have to.
   ended.catch(() => {});
   const of = <T extends EventsMessage>(type: T['type'], kind?: Kind): T[] =>
-    messages.filter((m) => m.type === type && (kind === undefined || (m as { kind?: Kind }).kind === kind)) as T[];
+    messages.filter(
+      (m) => m.type === type && (kind === undefined || (m as { kind?: Kind }).kind === kind),
+    ) as T[];
   return {
     relay,
     meter,
@@ -93,7 +109,8 @@ export function runRelay(to: string | Connection, { token, wrap = (s) => s, limi
       for (const message of [...of<ListPartMessage>('list', kind), ...of<LiveMessage>('live', kind)]) {
         for (const entry of message.entries) {
           const key = `${entry.namespace}/${entry.name}`;
-          if (BigInt(state.get(key)?.resourceVersion ?? '0') < BigInt(entry.resourceVersion)) state.set(key, entry);
+          if (BigInt(state.get(key)?.resourceVersion ?? '0') < BigInt(entry.resourceVersion))
+            state.set(key, entry);
         }
       }
       return state;
@@ -111,5 +128,10 @@ function recordingLog(lines: { level: string; message: string; fields: Fields }[
     (level: string) =>
     (message: string, more: Fields = {}) =>
       void lines.push({ level, message, fields: { ...fields, ...more } });
-  return { info: at('info'), warn: at('warn'), error: at('error'), with: (more) => recordingLog(lines, { ...fields, ...more }) };
+  return {
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: (more) => recordingLog(lines, { ...fields, ...more }),
+  };
 }

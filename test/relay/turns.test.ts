@@ -17,7 +17,9 @@ import { HubModel } from './hub-model.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
 const quiet: Log = { info() {}, warn() {}, error() {}, with: () => quiet };
-/** From the fault until the next leader has sent its lists: what the documentation promises for 1,000 pods. */
+/**
+ * From the fault until the next leader has sent its lists: what the documentation promises for 1,000 pods.
+ */
 const promisedMs = 10_000;
 
 const limits = { ...defaultLimits, relay: { ...defaultLimits.relay, pageSize: 2 } };
@@ -118,7 +120,8 @@ function start(name: string): TestRelay {
 
 const pod = (name: string, app: string): void => {
   const metadata = { name, namespace: 'default', labels: { app } };
-  if (store.find('Pod', 'default', name)) store.patch('Pod', 'default', name, { metadata: { labels: { app } } }, 'merge');
+  if (store.find('Pod', 'default', name))
+    store.patch('Pod', 'default', name, { metadata: { labels: { app } } }, 'merge');
   else store.create('Pod', 'default', { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } });
 };
 const remove = (name: string): void => void store.remove('Pod', 'default', name);
@@ -129,7 +132,9 @@ function expectToldAll(): void {
   const hub = new HubModel();
   for (const { message } of sent) hub.take(message);
   const pods = store.list('Pod').map((p) => [`default/${p.metadata.name}`, encodeProjection('Pod', p)]);
-  expect([...hub.alive('Pod')].map(([key, e]) => [key, 'projection' in e ? e.projection : '']).sort()).toEqual(pods.sort());
+  expect(
+    [...hub.alive('Pod')].map(([key, e]) => [key, 'projection' in e ? e.projection : '']).sort(),
+  ).toEqual(pods.sort());
 }
 
 /** Two relays: `a` leads and has sent its lists, `b` is a standby. */
@@ -200,7 +205,9 @@ it("the new leader's session begins at the cluster's present version: an older o
 it('a leader whose cluster is made again begins no session before it has renewed its Lease there: another relay may lead', async () => {
   const [a, b] = await pair();
   const objects = [...store.list('Namespace'), ...store.list('Pod')];
-  const remade = objects.map((o) => (o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'remade' } } : o));
+  const remade = objects.map((o) =>
+    o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'remade' } } : o,
+  );
   store.restore(remade, store.resourceVersion + 50);
   lease.now = { holder: 'b', durationMs: 15_000, transitions: 1, resourceVersion: 'restored' };
   // Only calls for the Lease fail.
@@ -209,7 +216,9 @@ it('a leader whose cluster is made again begins no session before it has renewed
   a.mendWatches();
   await clock.advance(20_000);
   expect([a.relay.isLeading, b.relay.isLeading]).toEqual([false, true]);
-  expect(new Set(sent.filter(({ message }) => message.uid === 'remade').map((s) => s.by))).toEqual(new Set(['b']));
+  expect(new Set(sent.filter(({ message }) => message.uid === 'remade').map((s) => s.by))).toEqual(
+    new Set(['b']),
+  );
   expectToldAll();
 });
 
@@ -254,7 +263,8 @@ it('a leader without connection to the queue releases the Lease, and the other r
 
 it('two relays without a queue swap the Lease less and less often, and everything is sent as soon as one reaches it', async () => {
   const [a, b] = await pair();
-  const sessions = (): number => a.meter.value('relay_sessions_total') + b.meter.value('relay_sessions_total');
+  const sessions = (): number =>
+    a.meter.value('relay_sessions_total') + b.meter.value('relay_sessions_total');
   a.cutOff.queue = true;
   b.cutOff.queue = true;
   pod('p3', 'b');
@@ -275,7 +285,9 @@ it('a leader that is stopped sends what waits and gives the Lease back', async (
   await a.stop();
   const stoppedAt = clock.now();
   await clock.advance(2_500);
-  expect(by('a').some(({ message }) => message.type === 'live' && message.entries.some((e) => e.name === 'p3'))).toBe(true);
+  expect(
+    by('a').some(({ message }) => message.type === 'live' && message.entries.some((e) => e.name === 'p3')),
+  ).toBe(true);
   expect([b.relay.isLeading, b.relay.isReady]).toEqual([true, true]);
   expect((by('b')[0]?.at ?? Number.POSITIVE_INFINITY) - stoppedAt).toBeLessThan(2_500);
   expectToldAll();
@@ -311,30 +323,38 @@ it('a relay that may not list every kind is neither ready nor a candidate until 
 
 /** The list of pods that was begun last: the hub applies no former one any more. */
 function newestPodList() {
-  const parts = lists().flatMap(({ message }) => (message.type === 'list' && message.kind === 'Pod' ? [message] : []));
+  const parts = lists().flatMap(({ message }) =>
+    message.type === 'list' && message.kind === 'Pod' ? [message] : [],
+  );
   return parts.filter((m) => m.listId === parts.at(-1)?.listId);
 }
 
 it.each([
   ['is cut off from the queue', (a: TestRelay) => void Object.assign(a.cutOff, { queue: true })],
   ['is killed', (a: TestRelay) => a.kill()],
-])('a relay that %s amid a list leaves it to the next leader, which lists the kind whole', async (_, strike) => {
-  for (let i = 0; i < 60; i++) pod(`many${i}`, 'a');
-  const a = start('a');
-  for (let i = 0; i < 20_000 && newestPodList().length === 0; i++) await clock.advance(1);
-  expect(newestPodList().some((m) => m.isLast)).toBe(false);
-  strike(a);
-  const b = start('b');
-  await clock.advance(20_000);
-  expect(b.relay.isLeading).toBe(true);
-  expect(newestPodList().at(-1)).toMatchObject({ isLast: true });
-  expect(newestPodList()[0]?.session).toMatch(/^b/);
-  expectToldAll();
-});
+])(
+  'a relay that %s amid a list leaves it to the next leader, which lists the kind whole',
+  async (_, strike) => {
+    for (let i = 0; i < 60; i++) pod(`many${i}`, 'a');
+    const a = start('a');
+    for (let i = 0; i < 20_000 && newestPodList().length === 0; i++) await clock.advance(1);
+    expect(newestPodList().some((m) => m.isLast)).toBe(false);
+    strike(a);
+    const b = start('b');
+    await clock.advance(20_000);
+    expect(b.relay.isLeading).toBe(true);
+    expect(newestPodList().at(-1)).toMatchObject({ isLast: true });
+    expect(newestPodList()[0]?.session).toMatch(/^b/);
+    expectToldAll();
+  },
+);
 
 it('a relay whose term ends amid a list notices in its next term that the history went back', async () => {
   for (let i = 0; i < 60; i++) pod(`many${i}`, 'a');
-  const backup = { objects: [...store.list('Namespace'), ...store.list('Pod')], version: store.resourceVersion + 1 };
+  const backup = {
+    objects: [...store.list('Namespace'), ...store.list('Pod')],
+    version: store.resourceVersion + 1,
+  };
   pod('late', 'a');
   store.resourceVersion += 1_000;
   const a = start('a');
@@ -352,7 +372,10 @@ it('a relay whose term ends amid a list notices in its next term that the histor
 
 it('a relay that noticed that the history went back, and whose term ends before it has sent, reports it in its next term', async () => {
   pod('p0', 'a');
-  const backup = { objects: [...store.list('Namespace'), ...store.list('Pod')], version: store.resourceVersion + 1 };
+  const backup = {
+    objects: [...store.list('Namespace'), ...store.list('Pod')],
+    version: store.resourceVersion + 1,
+  };
   store.resourceVersion += 1_000;
   pod('late', 'a');
   const a = start('a');

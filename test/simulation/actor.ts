@@ -15,7 +15,10 @@ export interface Surroundings {
 /** The fault of one call. */
 export interface Flaw {
   readonly error: Error;
-  /** Before the effect, after it, or: the effect twice and no error, as when a client repeats a call whose answer got lost. */
+  /**
+   * Before the effect, after it, or: the effect twice and no error, as when a client repeats a call whose
+   * answer got lost.
+   */
   readonly when: 'before' | 'after' | 'twice';
 }
 
@@ -25,7 +28,10 @@ export type CallKind = 'read' | 'put' | 'update' | 'delete' | 'send' | 'api';
 export interface Fate {
   readonly on: CallKind | 'any';
   readonly atCall: number;
-  /** `stall`: the call takes long, and the process lives on. `hang`: it gets no answer, and the client makes it again after `pauseMs`. */
+  /**
+   * `stall`: the call takes long, and the process lives on. `hang`: it gets no answer, and the client makes
+   * it again after `pauseMs`.
+   */
   readonly what: 'crash' | 'pause' | 'stall' | 'hang';
   readonly pauseMs: number;
   /** Does the call still reach the other side, in time? */
@@ -40,17 +46,29 @@ export class Actor {
   dead = false;
   /** True if the process was ever paused for longer than a lease. */
   paused = false;
-  /** The process failed a message that a formerly paused run has handled and deleted, so the message does not return. */
+  /**
+   * The process failed a message that a formerly paused run has handled and deleted, so the message does not
+   * return.
+   */
   isRelieved = false;
-  /** The process may have sent no wake-ups: its batch came back, a run failed, or it left the wake-ups of a cluster to sweep. */
+  /**
+   * The process may have sent no wake-ups: its batch came back, a run failed, or it left the wake-ups of a
+   * cluster to sweep.
+   */
   hasFailed = false;
   /** The warm container of the process, with its cached Pods. */
   container: object | undefined;
-  /** True if the API server refused a call or did not answer. The process then leaves its work to the next try. */
+  /**
+   * True if the API server refused a call or did not answer. The process then leaves its work to the next
+   * try.
+   */
   stumbled = false;
   /** Calls to the API server whose answer it no longer waits for, and which are still under way. */
   abandonedCalls = 0;
-  /** The handler has returned: Lambda freezes the process at once, so that what it begins now happens at the next invocation, or never. */
+  /**
+   * The handler has returned: Lambda freezes the process at once, so that what it begins now happens at the
+   * next invocation, or never.
+   */
   hasReturned = false;
   /** Met by no faults: its messages have no more lives. */
   readonly lucky: boolean;
@@ -63,7 +81,11 @@ export class Actor {
   constructor(
     name: string,
     world: Surroundings,
-    options: { readonly fate?: Fate | undefined; readonly lucky?: boolean; readonly onDeath?: () => void } = {},
+    options: {
+      readonly fate?: Fate | undefined;
+      readonly lucky?: boolean;
+      readonly onDeath?: () => void;
+    } = {},
   ) {
     this.name = name;
     this.#world = world;
@@ -98,7 +120,13 @@ export class Actor {
   }
 
   /** The effect happens at some later moment, and what awaits it goes on then or later still. */
-  call<T>(kind: CallKind, what: () => string, msToReach: number, effect: () => Promise<T>, flaw?: Flaw | undefined): Promise<T> {
+  call<T>(
+    kind: CallKind,
+    what: () => string,
+    msToReach: number,
+    effect: () => Promise<T>,
+    flaw?: Flaw | undefined,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.dead) return;
       if (this.hasReturned) this.#world.fail(`${this.name} goes on after its end: ${what()}`);
@@ -107,7 +135,10 @@ export class Actor {
       const isFated = counts && ++this.#calls === this.#fate?.atCall;
       const reaches = !isFated || (this.#fate?.reaches ?? true);
       let answersLate = 0;
-      let ms = !this.lucky && random.chance(this.#world.slow()) ? random.between(50, 3000) : random.between(1, msToReach);
+      let ms =
+        !this.lucky && random.chance(this.#world.slow())
+          ? random.between(50, 3000)
+          : random.between(1, msToReach);
       if (isFated && this.#fate?.what === 'pause') {
         this.paused = true;
         this.#frozenUntil = scheduler.now + this.#fate.pauseMs;
@@ -129,7 +160,8 @@ export class Actor {
         if (!reaches) return;
       }
       const wasDead = this.dead;
-      const answer = (run: () => void): void => (answersLate > 0 ? this.later(answersLate, run) : this.#whenAwake(run));
+      const answer = (run: () => void): void =>
+        answersLate > 0 ? this.later(answersLate, run) : this.#whenAwake(run);
       scheduler.after(ms, () => {
         // The last request of a process before its death may or may not have arrived.
         if (this.dead && !wasDead && random.chance(0.5)) return;
@@ -174,6 +206,8 @@ export class Actor {
 
 function show(value: unknown): string {
   if (value === undefined || typeof value === 'boolean') return String(value);
-  const text = JSON.stringify(value, (_key, v: unknown) => (v instanceof Uint8Array ? `<${v.length} bytes>` : v instanceof Set ? [...v] : v));
+  const text = JSON.stringify(value, (_key, v: unknown) =>
+    v instanceof Uint8Array ? `<${v.length} bytes>` : v instanceof Set ? [...v] : v,
+  );
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }

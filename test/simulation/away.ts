@@ -1,4 +1,7 @@
-/** While a cluster is not written to, nothing of the time when it was may keep an alarm ringing, or deaf (docs/runbook.md). */
+/**
+ * While a cluster is not written to, nothing of the time when it was may keep an alarm ringing, or deaf
+ * (docs/runbook.md).
+ */
 
 import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -13,7 +16,8 @@ import type { WorldState } from './world-state.ts';
 export async function checkCircuit(world: WorldState): Promise<void> {
   if (world.awaySince > world.scheduler.now) return;
   const item = await world.table.get(metaKey(world.cluster));
-  if (item?.['circuit'] !== undefined) world.fail('the circuit of a cluster that is not written to stays open');
+  if (item?.['circuit'] !== undefined)
+    world.fail('the circuit of a cluster that is not written to stays open');
 }
 
 /** Age of pending work before a run of sweep that the run must have seen, ms. */
@@ -29,13 +33,18 @@ export function watchedMetrics(world: WorldState, inner: Metrics): Metrics {
       inner.put(name, value, dimensions);
       // Switched while it runs, it may have read either.
       if (world.awaySince > begunAt) return;
-      if (name === 'CircuitOpen' && value > 0) world.fail('sweep tells of an open circuit of a cluster that is not written to');
+      if (name === 'CircuitOpen' && value > 0)
+        world.fail('sweep tells of an open circuit of a cluster that is not written to');
       if (name === 'OldestDirtyAge' && value === 0) void muted(world, meta, begunAt);
     },
   };
 }
 
-async function muted(world: WorldState, read: ReturnType<typeof readCluster>, begunAt: number): Promise<void> {
+async function muted(
+  world: WorldState,
+  read: ReturnType<typeof readCluster>,
+  begunAt: number,
+): Promise<void> {
   // Without its index sweep knows of no work.
   if (!world.profile.sweepWakes) return;
   const dirtyAt = (item: Item): number => (item['dirtyAt'] as number | undefined) ?? Number.POSITIVE_INFINITY;
@@ -49,7 +58,10 @@ async function muted(world: WorldState, read: ReturnType<typeof readCluster>, be
   for (const item of owed) {
     const work = decodeWork(parseWorkKey(item.pk).kind, item);
     const retriesDue = Object.values(work.parts).map(({ retryDueMs }) => retryDueMs);
-    const due = Math.max(work.dirtyAtMs ?? Number.POSITIVE_INFINITY, ...retriesDue) + world.profile.batchPeriodSeconds * 1000;
-    if (!isClean(work) && due < begunAt - owedForMs) return world.fail(`sweep does not tell that ${item.pk} is owed since ${due}`);
+    const due =
+      Math.max(work.dirtyAtMs ?? Number.POSITIVE_INFINITY, ...retriesDue) +
+      world.profile.batchPeriodSeconds * 1000;
+    if (!isClean(work) && due < begunAt - owedForMs)
+      return world.fail(`sweep does not tell that ${item.pk} is owed since ${due}`);
   }
 }

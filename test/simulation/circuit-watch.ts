@@ -1,6 +1,7 @@
 /**
- * One fault stays its own: the circuit of a cluster may open only after the API server left unanswered even what is asked of no object, its identity. What it
- * refuses by itself to every caller, credentials and the rate of requests, needs no such question.
+ * One fault stays its own: the circuit of a cluster may open only after the API server left unanswered even
+ * what is asked of no object, its identity. What it refuses by itself to every caller, credentials and the
+ * rate of requests, needs no such question.
  */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -18,7 +19,8 @@ export class CircuitWatch {
   }
 
   api(actor: Actor, api: ClusterApi): ClusterApi {
-    const count = (more: number): unknown => this.#unanswered.set(actor, (this.#unanswered.get(actor) ?? 0) + more);
+    const count = (more: number): unknown =>
+      this.#unanswered.set(actor, (this.#unanswered.get(actor) ?? 0) + more);
     return {
       ...api,
       identity: async () => {
@@ -44,6 +46,8 @@ export class CircuitWatch {
   #check(actor: Actor, circuit: string): void {
     const { reason } = JSON.parse(circuit) as { readonly reason: unknown };
     if (refusedToAll.includes(reason) || (this.#unanswered.get(actor) ?? 0) > 0) return;
-    this.#fail(`${actor.name} opens the circuit (${String(reason)}), and the API server was not asked, or has answered`);
+    this.#fail(
+      `${actor.name} opens the circuit (${String(reason)}), and the API server was not asked, or has answered`,
+    );
   }
 }

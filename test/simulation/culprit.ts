@@ -1,6 +1,7 @@
 /**
- * A world whose faults are those of one service, or of single calls of the table, and no others: what they cost all other services is judged by
- * promptness.ts. It is drawn separately, so other worlds keep their seeds.
+ * A world whose faults are those of one service, or of single calls of the table, and no others: what they
+ * cost all other services is judged by promptness.ts. It is drawn separately, so other worlds keep their
+ * seeds.
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
@@ -12,7 +13,13 @@ import { ordinaryLimits } from './draw-limits.ts';
 import { ordinary, type Profile } from './profile.ts';
 import { Random } from './random.ts';
 
-const kinds = ['reads', 'writes', 'resets', 'items', 'seldom'] as const satisfies readonly Profile['culprit'][];
+const kinds = [
+  'reads',
+  'writes',
+  'resets',
+  'items',
+  'seldom',
+] as const satisfies readonly Profile['culprit'][];
 
 export const culpritService = { namespace: 'a', name: 's0' };
 export const isCulprit = (namespace: string | undefined, name: string | undefined): boolean =>
@@ -31,9 +38,34 @@ export function drawCulprit(seed: number, calm: boolean): Partial<Profile> {
 
 export const culpritWorld = (culprit: Profile['culprit'], faultsUntilMs: number): Partial<Profile> => ({
   ...ordinary,
-  ...{ crashes: 0, pauses: 0, refusals: 0, apiFailures: 0, outageMs: 0, webhook: false, duplicates: 0, delayMs: 1_000, slow: 0 },
-  ...{ watchDelayMs: 50, relayKills: 0, twoRelays: false, standby: false, relayFaults: 0, relistMs: 1e9, shrunkenLists: false },
-  ...{ sweepWakes: true, goesBack: 'never', foreignEdits: 0, modeSwitches: 0, syncReceives: 50, batchPeriodSeconds: 0 },
+  ...{
+    crashes: 0,
+    pauses: 0,
+    refusals: 0,
+    apiFailures: 0,
+    outageMs: 0,
+    webhook: false,
+    duplicates: 0,
+    delayMs: 1_000,
+    slow: 0,
+  },
+  ...{
+    watchDelayMs: 50,
+    relayKills: 0,
+    twoRelays: false,
+    standby: false,
+    relayFaults: 0,
+    relistMs: 1e9,
+    shrunkenLists: false,
+  },
+  ...{
+    sweepWakes: true,
+    goesBack: 'never',
+    foreignEdits: 0,
+    modeSwitches: 0,
+    syncReceives: 50,
+    batchPeriodSeconds: 0,
+  },
   ...{ namespaces: 1, services: 4, pods: 6, changes: 30, faultsUntilMs, limits: ordinaryLimits, culprit },
 });
 
@@ -49,7 +81,9 @@ export class Culprit {
     this.#random = new Random(seed + 0xb1a6);
     this.#isOn = isOn;
     // Credentials and the rate of requests are the whole cluster's.
-    this.#error = this.#random.pick(apiErrors.map((make) => make()).filter(({ status }) => status !== 401 && status !== 429));
+    this.#error = this.#random.pick(
+      apiErrors.map((make) => make()).filter(({ status }) => status !== 401 && status !== 429),
+    );
   }
 
   /** Does the table refuse this call? */
@@ -63,7 +97,12 @@ export class Culprit {
 
   api(api: ClusterApi): ClusterApi {
     if (!['reads', 'writes', 'resets'].includes(this.#kind)) return api;
-    const check = (does: 'reads' | 'writes', kind: ApiKind, namespace: string | undefined, name: string | undefined): void => {
+    const check = (
+      does: 'reads' | 'writes',
+      kind: ApiKind,
+      namespace: string | undefined,
+      name: string | undefined,
+    ): void => {
       const error = isCulprit(namespace, name) && this.#isOn() ? this.#errorOf(does, kind) : undefined;
       if (error) throw error;
     };
@@ -94,7 +133,10 @@ export class Culprit {
     if (this.#kind === does) return this.#error;
     if (this.#kind !== 'resets') return undefined;
     if (does === 'writes' && kind === 'Endpoints')
-      return new ClusterApiError('admission webhook "no" denied the request', { status: 403, reason: 'Forbidden' });
+      return new ClusterApiError('admission webhook "no" denied the request', {
+        status: 403,
+        reason: 'Forbidden',
+      });
     return this.#random.chance(0.3) ? new ClusterApiError('connection reset', { status: 0 }) : undefined;
   }
 }

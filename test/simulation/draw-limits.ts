@@ -1,11 +1,23 @@
-/** Limits small enough to be crossed in a world of a few objects and a minute. The relations between them (shared/contract/limits.ts) are kept. */
+/**
+ * Limits small enough to be crossed in a world of a few objects and a minute. The relations between them
+ * (shared/contract/limits.ts) are kept.
+ */
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import type { Random } from './random.ts';
 
-/** Where nothing is drawn. A world's minute is short: runs end sooner than in production, and messages come back sooner. */
-export const ordinaryLimits: Limits = { ...defaultLimits, runs: { ...defaultLimits.runs, ingestMs: 10_000, maxReceives: 5 } };
+/**
+ * Where nothing is drawn. A world's minute is short: runs end sooner than in production, and messages come
+ * back sooner.
+ */
+export const ordinaryLimits: Limits = {
+  ...defaultLimits,
+  runs: { ...defaultLimits.runs, ingestMs: 10_000, maxReceives: 5 },
+};
 
-/** Longest that a process may stand still in a world, and that a call may take where calls stall and where they do not (Processes.fate, Actor.call), ms. */
+/**
+ * Longest that a process may stand still in a world, and that a call may take where calls stall and where
+ * they do not (Processes.fate, Actor.call), ms.
+ */
 export const maxPauseMs = 75_000;
 export const maxStallMs = 8_000;
 const maxSlowCallMs = 3_000;
@@ -27,9 +39,14 @@ interface World {
   readonly fatLabels: boolean;
 }
 
-export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, fatLabels }: World, pageSize: number): Limits {
+export function drawLimits(
+  random: Random,
+  { pauses, sweepWakes, slow, stalls, fatLabels }: World,
+  pageSize: number,
+): Limits {
   const small = <T>(ordinary: T, drawn: () => T): T => (random.chance(share) ? drawn() : ordinary);
-  const between = (ordinary: number, least: number, most: number): number => small(ordinary, () => random.between(least, most));
+  const between = (ordinary: number, least: number, most: number): number =>
+    small(ordinary, () => random.between(least, most));
   const { pods, ingest, sync, sweep, relay, queue, runs, election, requeue } = ordinaryLimits;
 
   // A run that is too short for its slowest calls gets on by luck alone.
@@ -90,13 +107,17 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
       maxWaitingBytes: between(relay.maxWaitingBytes, 100, 2_000),
       messageEntries: between(relay.messageEntries, 1, 3),
       messageBytes: fatLabels ? Math.min(messageBytes, 4_000) : messageBytes,
-      ...(fatLabels ? { entryBytes: fatEntryBytes, partTextBytes: random.between(fatEntryBytes + 500, 2 * fatEntryBytes) } : {}),
+      ...(fatLabels
+        ? { entryBytes: fatEntryBytes, partTextBytes: random.between(fatEntryBytes + 500, 2 * fatEntryBytes) }
+        : {}),
     },
     queue: {
       ...queue,
       plainBytes: between(queue.plainBytes, 0, 1_000),
       // A part holds one entry more than its bytes, and the header; and so does a message.
-      inflateBytes: fatLabels ? Math.max(Math.min(messageBytes, 4_000), 2 * fatEntryBytes) + fatEntryBytes + 1_000 : queue.inflateBytes,
+      inflateBytes: fatLabels
+        ? Math.max(Math.min(messageBytes, 4_000), 2 * fatEntryBytes) + fatEntryBytes + 1_000
+        : queue.inflateBytes,
     },
     runs: {
       ...runs,
@@ -113,7 +134,11 @@ export function drawLimits(random: Random, { pauses, sweepWakes, slow, stalls, f
 const withSavedText = (sync: Limits['sync']): Limits['sync'] => ({
   ...sync,
   historyNamed: sync.maxLeaseEnds === 1 ? 1 : sync.historyNamed,
-  historyBytes: sync.triggersInline < ordinaryLimits.sync.triggersInline ? 6 * sync.triggersInline : sync.historyBytes,
-  unitBytes: sync.triggersPerBucket < ordinaryLimits.sync.triggersPerBucket ? 100 + 100 * sync.triggersPerBucket : sync.unitBytes,
+  historyBytes:
+    sync.triggersInline < ordinaryLimits.sync.triggersInline ? 6 * sync.triggersInline : sync.historyBytes,
+  unitBytes:
+    sync.triggersPerBucket < ordinaryLimits.sync.triggersPerBucket
+      ? 100 + 100 * sync.triggersPerBucket
+      : sync.unitBytes,
   savedBytes: sync.probeMs < ordinaryLimits.sync.probeMs ? sync.probeMs / 40 : sync.savedBytes,
 });

@@ -39,6 +39,7 @@ function withRecords(change: (record: HistoryRecord) => HistoryRecord): NonNulla
   };
   return (table): Table => ({
     ...table,
-    put: (item, condition) => table.put(item['r'] instanceof Uint8Array ? { ...item, r: changed(item['r']) } : item, condition),
+    put: (item, condition) =>
+      table.put(item['r'] instanceof Uint8Array ? { ...item, r: changed(item['r']) } : item, condition),
   });
 }

@@ -1,4 +1,7 @@
-/** Deliberate bugs by which a fault of one service, call or clock costs others something, or takes longer than it has to. */
+/**
+ * Deliberate bugs by which a fault of one service, call or clock costs others something, or takes longer than
+ * it has to.
+ */
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -34,7 +37,13 @@ export const faultMutants: readonly Mutant[] = [
   {
     name: 'a report of the relay’s clock is believed unasked',
     seeds: [3, 2, 5],
-    profile: { ...crashing, crashes: 0, goesBack: 'restored', changes: 40, clocks: { ...rightClocks, relayAheadMs: -300_000 } },
+    profile: {
+      ...crashing,
+      crashes: 0,
+      goesBack: 'restored',
+      changes: 40,
+      clocks: { ...rightClocks, relayAheadMs: -300_000 },
+    },
     api: (api, { name }) => ({
       ...api,
       // As if the cluster were where the hub knows it to be.
@@ -51,7 +60,11 @@ export const faultMutants: readonly Mutant[] = [
     table: (table, _, { scheduler }) => ({
       ...table,
       update: (key, change, condition) =>
-        table.update(key, change.set?.['ttl'] ? { ...change, set: { ...change.set, ttl: inAnHour(scheduler.now) } } : change, condition),
+        table.update(
+          key,
+          change.set?.['ttl'] ? { ...change, set: { ...change.set, ttl: inAnHour(scheduler.now) } } : change,
+          condition,
+        ),
     }),
   },
   {
@@ -60,7 +73,8 @@ export const faultMutants: readonly Mutant[] = [
     profile: { ...crashing, crashes: 0, modeSwitches: 2, ...largeTenant(ordinaryLimits, 200_000) },
     table: (table) => ({
       ...table,
-      query: (pk, { only, ...range } = {}) => table.query(pk, pk.includes('#SVC#') ? range : { ...range, ...(only && { only }) }),
+      query: (pk, { only, ...range } = {}) =>
+        table.query(pk, pk.includes('#SVC#') ? range : { ...range, ...(only && { only }) }),
     }),
   },
   {
@@ -69,7 +83,8 @@ export const faultMutants: readonly Mutant[] = [
     profile: culpritWorld('seldom', 150_000),
     table: (table) => ({
       ...table,
-      update: async (key, change, condition) => (Object.keys(change.set ?? {}).join() === 'until' ? undefined : table.update(key, change, condition)),
+      update: async (key, change, condition) =>
+        Object.keys(change.set ?? {}).join() === 'until' ? undefined : table.update(key, change, condition),
     }),
   },
   {
@@ -107,13 +122,19 @@ export const faultMutants: readonly Mutant[] = [
     name: 'a key that the table leaves unprocessed counts as absent',
     seeds: [27, 114, 23],
     profile: { ...crashing, crashes: 0, ...partialAnswers(2, 0) },
-    client: (answers) => ({ ...answers, batchGet: async (keys) => ({ Responses: (await answers.batchGet(keys)).Responses }) }),
+    client: (answers) => ({
+      ...answers,
+      batchGet: async (keys) => ({ Responses: (await answers.batchGet(keys)).Responses }),
+    }),
   },
   {
     name: 'a query ends with its first page',
     seeds: [4, 3, 2],
     profile: { ...crashing, crashes: 0, ...partialAnswers(3, 0) },
-    client: (answers) => ({ ...answers, query: async (input) => ({ Items: (await answers.query(input)).Items }) }),
+    client: (answers) => ({
+      ...answers,
+      query: async (input) => ({ Items: (await answers.query(input)).Items }),
+    }),
   },
 ];
 
@@ -129,7 +150,8 @@ function sixRounds(answers: TableAnswers): TableAnswers {
       const before = unprocessed.map((key) => [key, (rounds.get(key) ?? 0) + 1] as const);
       rounds.clear();
       for (const [key, count] of before) rounds.set(key, count);
-      if (before.some(([, count]) => count >= 6)) throw new Error('the table left keys unprocessed in 6 rounds');
+      if (before.some(([, count]) => count >= 6))
+        throw new Error('the table left keys unprocessed in 6 rounds');
       return output;
     },
   };
@@ -175,6 +197,9 @@ function allOrNothing(): Pick<Mutant, 'table' | 'queue'> {
           throw error;
         }),
     }),
-    queue: (queue, name, actor) => (name === 'syncs' ? { send: async (messages) => (refused.has(actor) ? undefined : queue.send(messages)) } : queue),
+    queue: (queue, name, actor) =>
+      name === 'syncs'
+        ? { send: async (messages) => (refused.has(actor) ? undefined : queue.send(messages)) }
+        : queue,
   };
 }

@@ -13,14 +13,26 @@ import { decodeWork } from '#shared/workqueue/item-store.ts';
 import type { Profile } from './profile.ts';
 
 /** A worker may die, or the table refuse a write or lose its answer, before a record is written. */
-export const mayLoseRecords = ({ crashes, pauses, stalls, hangs, slow, refusals, culprit }: Profile): boolean =>
+export const mayLoseRecords = ({
+  crashes,
+  pauses,
+  stalls,
+  hangs,
+  slow,
+  refusals,
+  culprit,
+}: Profile): boolean =>
   crashes + pauses + stalls + hangs + slow + refusals > 0 || culprit === 'items' || culprit === 'seldom';
 
 /**
- * Returns how the records disagree with the saved outputs. `items`: all of the table. `mayLose`: a worker may have died, or the table refused a write, before
- * a record was written.
+ * Returns how the records disagree with the saved outputs. `items`: all of the table. `mayLose`: a worker may
+ * have died, or the table refused a write, before a record was written.
  */
-export async function historyErrors(table: Table, items: readonly Item[], mayLose: boolean): Promise<readonly string[]> {
+export async function historyErrors(
+  table: Table,
+  items: readonly Item[],
+  mayLose: boolean,
+): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const item of items) {
     if (!item.pk.includes('#WORK#')) continue;
@@ -38,11 +50,14 @@ export async function historyErrors(table: Table, items: readonly Item[], mayLos
     const outputs = await readOutputs(table, key);
     const saved = addressesOf(outputs.flatMap(({ object }) => (object ? [object] : [])));
     // The addresses of an output whose content is not saved are known to no later run.
-    const isSaved = (where: Where): boolean => !outputs.some((o) => o.isMetadataOnly && (o.kind === 'Endpoints') === (where === inEndpoints));
+    const isSaved = (where: Where): boolean =>
+      !outputs.some((o) => o.isMetadataOnly && (o.kind === 'Endpoints') === (where === inEndpoints));
     const errors = [
       ...(unreadable > 0 ? ['records cannot be read'] : []),
       ...(missing.length > 0 && !mayLose ? [`records are missing: ${missing.join(', ')}`] : []),
-      ...records.filter(({ id }) => id > (newestRecord ?? 0)).map(({ id }) => `the work item does not know the record ${id}`),
+      ...records
+        .filter(({ id }) => id > (newestRecord ?? 0))
+        .map(({ id }) => `the work item does not know the record ${id}`),
       ...disagreements(records, missing[0], { saved, isSaved }),
     ];
     wrong.push(...errors.map((text) => `${namespace}/${name}: ${text}`));
@@ -51,8 +66,9 @@ export async function historyErrors(table: Table, items: readonly Item[], mayLos
 }
 
 /**
- * Records do not describe the pods that they do not name after a gap, a missing record, or a record that counts pods. Later records do not continue from
- * changes that the table refused to save (docs/decisions/0017). `newestMissing`: its id.
+ * Records do not describe the pods that they do not name after a gap, a missing record, or a record that
+ * counts pods. Later records do not continue from changes that the table refused to save
+ * (docs/decisions/0017). `newestMissing`: its id.
  */
 function disagreements(
   records: readonly (HistoryRecord & Link)[],
@@ -64,11 +80,15 @@ function disagreements(
   const changes = newestChanges(sinceMissing.slice(lastGap + 1));
   const named = [...changes].flatMap(([key, { to, where }]) => {
     const state = saved.get(key)?.state;
-    return state === to || !isSaved(where) ? [] : [`${key} is saved as ${state ?? 'absent'}, and the newest record says ${to ?? 'absent'}`];
+    return state === to || !isSaved(where)
+      ? []
+      : [`${key} is saved as ${state ?? 'absent'}, and the newest record says ${to ?? 'absent'}`];
   });
   const knowsAll = lastGap < 0 && newestMissing === undefined;
   const unnamed = knowsAll
-    ? [...saved.keys()].filter((key) => !changes.has(key)).map((key) => `${key} is saved, and no record says that it came`)
+    ? [...saved.keys()]
+        .filter((key) => !changes.has(key))
+        .map((key) => `${key} is saved, and no record says that it came`)
     : [];
   return [...named, ...unnamed];
 }

@@ -1,4 +1,6 @@
-/** Lambda: an event source mapping for each of the two queues, and containers that live from batch to batch. */
+/**
+ * Lambda: an event source mapping for each of the two queues, and containers that live from batch to batch.
+ */
 
 import { freshCaches, type WarmCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
@@ -70,17 +72,24 @@ export class Lambdas {
       containers[i] = fresh ? this.#freshContainer(role) : Object.assign(container, { busy: false });
       this.#poll(role);
     };
-    const lucky = this.#world.isOver || (role === 'ingest' && records.some((r) => r.receives >= runs.maxReceives - 1));
+    const lucky =
+      this.#world.isOver || (role === 'ingest' && records.some((r) => r.receives >= runs.maxReceives - 1));
     const actor = this.#processes.actor(role, {
       lucky,
       fate: lucky ? undefined : this.#processes.fate(role === 'ingest' ? 60 : 25),
       onDeath: () => end(true),
     });
     actor.container = container;
-    if (actor.isTraced) actor.trace(`receives ${records.map((r) => `${r.id} ${r.body.slice(0, 400)}`).join('\n                       ')}`);
+    if (actor.isTraced)
+      actor.trace(
+        `receives ${records.map((r) => `${r.id} ${r.body.slice(0, 400)}`).join('\n                       ')}`,
+      );
     const deadline = this.#world.scheduler.now + timeoutMs;
     const deadlineMs = container.now() + timeoutMs;
-    const run = role === 'ingest' ? this.#ingest(actor, container, records, deadlineMs) : this.#sync(actor, container, records, deadlineMs);
+    const run =
+      role === 'ingest'
+        ? this.#ingest(actor, container, records, deadlineMs)
+        : this.#sync(actor, container, records, deadlineMs);
     let running = true;
     run.then(
       (failed) => {
@@ -110,7 +119,8 @@ export class Lambdas {
     );
     this.#world.scheduler.at(deadline, () => {
       if (!running || actor.paused) return;
-      if (!actor.dead && this.#hasTime()) this.#world.fail(`${actor.name} is stopped by its time limit, and no call took that long`);
+      if (!actor.dead && this.#hasTime())
+        this.#world.fail(`${actor.name} is stopped by its time limit, and no call took that long`);
       actor.die('timed out');
     });
   }
@@ -135,7 +145,12 @@ export class Lambdas {
     };
   }
 
-  #ingest(actor: Actor, { leaseEndWakeUps, caches, now }: Container, records: readonly Message[], deadline: number): Promise<readonly string[]> {
+  #ingest(
+    actor: Actor,
+    { leaseEndWakeUps, caches, now }: Container,
+    records: readonly Message[],
+    deadline: number,
+  ): Promise<readonly string[]> {
     const deps = {
       table: this.#processes.table(actor),
       queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
@@ -161,7 +176,8 @@ export class Lambdas {
       table: this.#processes.table(actor),
       queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
       reaches: () => true,
-      cluster: async (meta, timeoutMs) => within(this.#processes.of(meta.id).clusterApi(actor, meta), actor, timeoutMs),
+      cluster: async (meta, timeoutMs) =>
+        within(this.#processes.of(meta.id).clusterApi(actor, meta), actor, timeoutMs),
       metrics: this.#processes.metricsPort,
       log,
       now,
@@ -179,6 +195,10 @@ export class Lambdas {
 
   #asRecords(messages: readonly Message[]) {
     const sentAt = this.#processes.mutant?.sentAt ?? (({ sentAtMs }) => sentAtMs);
-    return messages.map((message) => ({ messageId: message.id, body: message.body, sentAtMs: sentAt(message, this.#world.scheduler.now) }));
+    return messages.map((message) => ({
+      messageId: message.id,
+      body: message.body,
+      sentAtMs: sentAt(message, this.#world.scheduler.now),
+    }));
   }
 }

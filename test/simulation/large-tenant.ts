@@ -1,6 +1,7 @@
 /**
- * A tenant that makes objects as large as an API server stores, in a namespace of its own. The namespace itself is promised little: its objects may be left
- * out, and its endpoints may stand still. Every other namespace is as it would be without it.
+ * A tenant that makes objects as large as an API server stores, in a namespace of its own. The namespace
+ * itself is promised little: its objects may be left out, and its endpoints may stand still. Every other
+ * namespace is as it would be without it.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
@@ -19,7 +20,8 @@ const share = 0.05;
 /** `calm`: none, unless a mutant asks for it. */
 export function drawTenant(seed: number, { limits, ...profile }: Profile, calm: boolean): Partial<Profile> {
   const random = new Random(seed + 0x7e4a);
-  if (calm || profile.lies !== 'never' || profile.goesBack !== 'never' || !random.chance(share)) return { tenant: 'ordinary' };
+  if (calm || profile.lies !== 'never' || profile.goesBack !== 'never' || !random.chance(share))
+    return { tenant: 'ordinary' };
   return largeTenant(limits, random.between(100_000, 300_000));
 }
 
@@ -60,7 +62,8 @@ export class LargeTenant {
   }
 
   live(): void {
-    for (let i = 0; i < 6; i++) this.#scheduler.after(this.#random.between(0, this.#profile.faultsUntilMs - 1), () => this.#change());
+    for (let i = 0; i < 6; i++)
+      this.#scheduler.after(this.#random.between(0, this.#profile.faultsUntilMs - 1), () => this.#change());
   }
 
   #change(): void {
@@ -84,20 +87,36 @@ export class LargeTenant {
       targetPort: i + 1,
       protocol: 'TCP',
     }));
-    this.#apply('Service', name, { spec: { type: 'ClusterIP', clusterIP: '10.96.7.7', ipFamilies: ['IPv4'], selector: { app: 'x' }, ports } });
+    this.#apply('Service', name, {
+      spec: {
+        type: 'ClusterIP',
+        clusterIP: '10.96.7.7',
+        ipFamilies: ['IPv4'],
+        selector: { app: 'x' },
+        ports,
+      },
+    });
   }
 
   #pod(name: string): void {
     const ip = `10.245.0.${++this.#made}`;
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }];
-    this.#apply('Pod', name, { spec: { nodeName: 'node-1', containers: [] }, status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions } });
+    this.#apply('Pod', name, {
+      spec: { nodeName: 'node-1', containers: [] },
+      status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions },
+    });
   }
 
   #apply(kind: 'Service' | 'Pod', name: string, more: object): void {
     const before = this.#store.find(kind, tenantNamespace, name);
     const many = (text: string) =>
-      Object.fromEntries(Array.from({ length: Math.floor(this.#bytes() / 100) }, (_, i) => [`${text}-${i}`, 'x'.repeat(63)]));
-    const [labels, annotations] = [{ app: 'x', ...many('label') }, this.#random.chance(0.2) ? many('annotation') : {}];
+      Object.fromEntries(
+        Array.from({ length: Math.floor(this.#bytes() / 100) }, (_, i) => [`${text}-${i}`, 'x'.repeat(63)]),
+      );
+    const [labels, annotations] = [
+      { app: 'x', ...many('label') },
+      this.#random.chance(0.2) ? many('annotation') : {},
+    ];
     const metadata = { ...before?.metadata, name, namespace: tenantNamespace, labels, annotations };
     const object = { apiVersion: 'v1', kind, ...before, ...more, metadata } as RawObject;
     if (JSON.stringify(object).length > maxBytes) return;

@@ -1,6 +1,6 @@
 /**
- * A compromised relay with false lists of its cluster. In each page either all pods are missing, or all pods lack addresses in a newer
- * version.
+ * A compromised relay with false lists of its cluster. In each page either all pods are missing, or all pods
+ * lack addresses in a newer version.
  */
 import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
@@ -19,12 +19,19 @@ function lie(body: string, how: Profile['lies'], lies: () => boolean): string {
   const message = decodeMessage(body) as EventsMessage;
   if (message.type !== 'list' || message.kind !== 'Pod' || !lies()) return body;
   if (how === 'empty') return encodeMessage({ ...message, entries: [] });
-  return encodeMessage({ ...message, entries: message.entries.map((e) => withoutAddress(e as InputEntry, message.asOf)) });
+  return encodeMessage({
+    ...message,
+    entries: message.entries.map((e) => withoutAddress(e as InputEntry, message.asOf)),
+  });
 }
 
 function withoutAddress(entry: InputEntry, version: string): InputEntry {
   if (entry.projection === undefined) return entry;
   const pod = decodeProjection('Pod', entry.namespace, entry.name, entry.projection);
   const { podIP: _, podIPs: __, ...status } = pod.status ?? {};
-  return { ...entry, resourceVersion: version, projection: encodeProjection('Pod', { ...pod, status } as Pod) };
+  return {
+    ...entry,
+    resourceVersion: version,
+    projection: encodeProjection('Pod', { ...pod, status } as Pod),
+  };
 }

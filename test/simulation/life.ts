@@ -1,4 +1,7 @@
-/** A cluster that lives: its objects change by themselves, as people, kubelets and other controllers change them. */
+/**
+ * A cluster that lives: its objects change by themselves, as people, kubelets and other controllers change
+ * them.
+ */
 
 import type { RawObject, StoreKind } from '#infra/local/apiserver/api-kinds.ts';
 import { copyJson } from '#infra/local/apiserver/copy.ts';
@@ -30,7 +33,14 @@ export class Life {
   #ips = 0;
 
   /** `network`: the first two bytes of the pods' addresses. */
-  constructor(store: Store, random: Random, scheduler: Scheduler, profile: Profile, tell: (what: string) => void, network = '10.244') {
+  constructor(
+    store: Store,
+    random: Random,
+    scheduler: Scheduler,
+    profile: Profile,
+    tell: (what: string) => void,
+    network = '10.244',
+  ) {
     this.#network = network;
     this.#store = store;
     this.#random = random;
@@ -62,7 +72,9 @@ export class Life {
   }
 
   #plan(run: () => void): void {
-    this.#scheduler.at(this.#until - this.#random.between(0, this.#profile.faultsUntilMs), () => this.#try(run));
+    this.#scheduler.at(this.#until - this.#random.between(0, this.#profile.faultsUntilMs), () =>
+      this.#try(run),
+    );
   }
 
   /** Runs a later part of a change, before the end. */
@@ -84,7 +96,13 @@ export class Life {
     const r = this.#random;
     const ns = r.pick(this.#namespaces);
     const kind = r.next();
-    if (kind < 0.16) return this.#pod(ns, r.chance(0.5) ? `q${++this.#names}` : `p${r.between(0, 5)}`, undefined, r.chance(0.3));
+    if (kind < 0.16)
+      return this.#pod(
+        ns,
+        r.chance(0.5) ? `q${++this.#names}` : `p${r.between(0, 5)}`,
+        undefined,
+        r.chance(0.3),
+      );
     const pod = r.pick(this.#all('Pod', ns));
     if (kind < 0.62 && pod) return this.#changePod(pod);
     const service = r.pick(this.#all('Service', ns));
@@ -103,7 +121,8 @@ export class Life {
       this.#tell(`pod ${ns}/${name} ready=${ready}`);
       this.#edit('Pod', ns, name, (p) => setReady(p, ready, this.#time()));
       // Often only for a moment.
-      if (r.chance(0.6)) this.#later(() => this.#edit('Pod', ns, name, (p) => setReady(p, !ready, this.#time())));
+      if (r.chance(0.6))
+        this.#later(() => this.#edit('Pod', ns, name, (p) => setReady(p, !ready, this.#time())));
     } else if (kind < 0.65) {
       const app = r.pick(apps);
       this.#tell(`pod ${ns}/${name} relabelled to ${app}`);
@@ -149,7 +168,10 @@ export class Life {
     } else if (kind < 0.75) {
       this.#tell(`service ${ns}/${name} has another port`);
       this.#edit('Service', ns, name, (s) => {
-        s.spec = { ...s.spec, ports: [{ name: 'http', port: 80, targetPort: r.between(8080, 8084), protocol: 'TCP' }] };
+        s.spec = {
+          ...s.spec,
+          ports: [{ name: 'http', port: 80, targetPort: r.between(8080, 8084), protocol: 'TCP' }],
+        };
       });
     } else if (kind < 0.85) {
       this.#tell(`service ${ns}/${name} publishes or hides what is not ready`);
@@ -194,7 +216,8 @@ export class Life {
   #withoutNode(node: string): void {
     if (this.#store.find('Node', '', node)) return;
     for (const p of this.#store.list('Pod')) {
-      if (p.spec?.['nodeName'] === node) this.#store.remove('Pod', p.metadata.namespace ?? '', p.metadata.name);
+      if (p.spec?.['nodeName'] === node)
+        this.#store.remove('Pod', p.metadata.namespace ?? '', p.metadata.name);
     }
   }
 
@@ -210,7 +233,13 @@ export class Life {
         this.#store.remove('Endpoints', ns, name);
       } else {
         this.#tell(`somebody empties Endpoints ${ns}/${name}`);
-        this.#store.replace('Endpoints', ns, name, { ...endpoints, subsets: [] }, { manager: 'kubectl-edit' });
+        this.#store.replace(
+          'Endpoints',
+          ns,
+          name,
+          { ...endpoints, subsets: [] },
+          { manager: 'kubectl-edit' },
+        );
       }
       return;
     }
@@ -218,19 +247,40 @@ export class Life {
     if (!slice) return;
     const { name, labels = {} } = slice.metadata;
     const relabel = (more: { readonly [key: string]: string | undefined }): void => {
-      const next = Object.fromEntries(Object.entries({ ...labels, ...more }).filter(([, v]) => v !== undefined)) as { [k: string]: string };
-      this.#store.replace('EndpointSlice', ns, name, { ...slice, metadata: { ...slice.metadata, labels: next } }, { manager: 'kubectl-edit' });
+      const next = Object.fromEntries(
+        Object.entries({ ...labels, ...more }).filter(([, v]) => v !== undefined),
+      ) as { [k: string]: string };
+      this.#store.replace(
+        'EndpointSlice',
+        ns,
+        name,
+        { ...slice, metadata: { ...slice.metadata, labels: next } },
+        { manager: 'kubectl-edit' },
+      );
     };
     const kind = r.next();
     this.#tell(`somebody edits slice ${ns}/${name}: ${kind.toFixed(2)}`);
     if (kind < 0.3) this.#store.remove('EndpointSlice', ns, name);
-    else if (kind < 0.55) this.#store.replace('EndpointSlice', ns, name, { ...slice, endpoints: [] }, { manager: 'kubectl-edit' });
+    else if (kind < 0.55)
+      this.#store.replace(
+        'EndpointSlice',
+        ns,
+        name,
+        { ...slice, endpoints: [] },
+        { manager: 'kubectl-edit' },
+      );
     else if (kind < 0.7) relabel({ [labelServiceName]: undefined });
     else if (kind < 0.85) relabel({ [labelServiceName]: `s${r.between(0, 2)}` });
     else if (kind < 0.92) relabel({ 'endpointslice.kubernetes.io/managed-by': 'somebody' });
     else {
       const annotations = { ...slice.metadata.annotations, note: 'kept' };
-      this.#store.replace('EndpointSlice', ns, name, { ...slice, metadata: { ...slice.metadata, annotations } }, { manager: 'kubectl-edit' });
+      this.#store.replace(
+        'EndpointSlice',
+        ns,
+        name,
+        { ...slice, metadata: { ...slice.metadata, annotations } },
+        { manager: 'kubectl-edit' },
+      );
     }
   }
 
@@ -253,7 +303,10 @@ export class Life {
     const node = this.#random.pick(this.#all('Node', '')).metadata.name;
     this.#tell(`pod ${ns}/${name} created with ${app} on ${node}`);
     const containers = [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }];
-    const { metadata } = this.#store.create('Pod', ns, { metadata: { name, labels: this.#labels(app) }, spec: { nodeName: node, containers } });
+    const { metadata } = this.#store.create('Pod', ns, {
+      metadata: { name, labels: this.#labels(app) },
+      spec: { nodeName: node, containers },
+    });
     const ip = this.#ip();
     const run = (): void =>
       this.#edit('Pod', ns, name, (p) => {
@@ -275,7 +328,8 @@ export class Life {
       const ns = metadata.namespace ?? '';
       const plans = recompute(this.#store, ns, metadata.name, this.#profile.maxEndpointsPerSlice);
       const write = plans.endpoints.write;
-      if (write && 'object' in write) this.#store.create('Endpoints', ns, write.object, { manager: 'kube-controller-manager' });
+      if (write && 'object' in write)
+        this.#store.create('Endpoints', ns, write.object, { manager: 'kube-controller-manager' });
       const taken = new Set<string>();
       for (const draft of plans.slices.addressTypes.flatMap((t) => t.create)) {
         const slice = assignName(draft, `before-${metadata.uid}`, taken);
@@ -316,5 +370,8 @@ const isReady = (pod: RawObject): boolean =>
   ((pod.status?.['conditions'] ?? []) as Conditions).some((c) => c.type === 'Ready' && c.status === 'True');
 
 function setReady(pod: RawObject, ready: boolean, at: string): void {
-  pod.status = { ...pod.status, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: at }] };
+  pod.status = {
+    ...pod.status,
+    conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: at }],
+  };
 }

@@ -9,9 +9,20 @@ export interface ListedPods {
   readonly pods: readonly Pod[];
 }
 
-/** Is it a list of the service's pods, by one of the selectors known, that does not show the pod as an endpoint? */
-export function deniesEndpoint({ namespace, selector, pods }: ListedPods, pod: Pod, services: readonly Service[]): boolean {
-  if (namespace !== pod.metadata.namespace || !services.some((s) => sameLabels(s.spec?.selector ?? {}, selector ?? {}))) return false;
+/**
+ * Is it a list of the service's pods, by one of the selectors known, that does not show the pod as an
+ * endpoint?
+ */
+export function deniesEndpoint(
+  { namespace, selector, pods }: ListedPods,
+  pod: Pod,
+  services: readonly Service[],
+): boolean {
+  if (
+    namespace !== pod.metadata.namespace ||
+    !services.some((s) => sameLabels(s.spec?.selector ?? {}, selector ?? {}))
+  )
+    return false;
   const live = pods.find((p) => p.metadata.uid === pod.metadata.uid);
   return live === undefined || services.some((s) => !isEndpoint(live, s));
 }

@@ -8,7 +8,9 @@ const [actor, other] = [{}, {}] as [Actor, Actor];
 const slice = (name: string, ready = true, labels = {}): EndpointSlice => ({
   metadata: { namespace: 'a', name, labels },
   addressType: 'IPv4',
-  endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready }, targetRef: { kind: 'Pod', name: 'p', uid: 'uid-p' } }],
+  endpoints: [
+    { addresses: ['10.0.0.1'], conditions: { ready }, targetRef: { kind: 'Pod', name: 'p', uid: 'uid-p' } },
+  ],
 });
 let slices: ListedSlices;
 const show = (who: Actor, service = 'web'): boolean => slices.showReady(who, 'a', service, 'uid-p');
@@ -33,6 +35,9 @@ it('slices that the hub has written since show nothing until they are listed aga
 
 it('a newer list of the service takes the place of an older one, and leaves those of other services', () => {
   slices.listed(actor, 'a', 'api', [slice('api-1')]);
-  slices.listed(actor, 'a', 'web', [slice('theirs', false), slice('mirror', true, { 'endpointslice.kubernetes.io/managed-by': mirroredBy })]);
+  slices.listed(actor, 'a', 'web', [
+    slice('theirs', false),
+    slice('mirror', true, { 'endpointslice.kubernetes.io/managed-by': mirroredBy }),
+  ]);
   expect([show(actor), show(actor, 'api')]).toEqual([false, true]);
 });

@@ -26,7 +26,9 @@ export class ListedSlices {
     this.#writes.set(`${namespace}/${name}`, ++this.#at);
   }
 
-  /** Does a slice that the worker was listed, and that the hub has not written since, show the pod as ready? */
+  /**
+   * Does a slice that the worker was listed, and that the hub has not written since, show the pod as ready?
+   */
   showReady(actor: Actor, namespace: string, service: string, uid: string): boolean {
     const list = this.#lists.get(actor)?.get(`${namespace}/${service}`);
     return (list?.slices ?? []).some(

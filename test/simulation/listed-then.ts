@@ -1,6 +1,6 @@
 /**
- * Compares the answers of `explain --at` with the addresses that were really listed at each time. An answer must be true, uncertain, or unknown for a valid
- * reason.
+ * Compares the answers of `explain --at` with the addresses that were really listed at each time. An answer
+ * must be true, uncertain, or unknown for a valid reason.
  */
 
 import { placeText } from '#infra/cli/ask/history/sentences.ts';
@@ -9,7 +9,12 @@ import { explainThen, readHistory } from '#infra/cli/ask/history-service.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { addressesOf, inEndpoints } from '#shared/history/addresses.ts';
-import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Table } from '#shared/store/table.ts';
 import { ordinaryLimits } from './draw-limits.ts';
@@ -48,7 +53,9 @@ export class ListedThen {
     this.#store = store;
     this.#profile = profile;
     this.#now = now;
-    store.watch('Endpoints', ({ object: { metadata } }) => this.#look(metadata.namespace ?? '', metadata.name));
+    store.watch('Endpoints', ({ object: { metadata } }) =>
+      this.#look(metadata.namespace ?? '', metadata.name),
+    );
     store.watch('Service', ({ object: { metadata } }) => this.#look(metadata.namespace ?? '', metadata.name));
     store.watch('EndpointSlice', ({ object, previous }) => {
       for (const { metadata } of [object, ...(previous ? [previous] : [])]) {
@@ -60,8 +67,12 @@ export class ListedThen {
 
   /** At the beginning, and when the cluster has gone back, which no watch shows. */
   lookAtAll(): void {
-    const slices = this.#store.list('EndpointSlice').map(({ metadata: m }) => `${m.namespace}/${m.labels?.[labelServiceName]}`);
-    const others = [...this.#store.list('Service'), ...this.#store.list('Endpoints')].map(({ metadata: m }) => `${m.namespace}/${m.name}`);
+    const slices = this.#store
+      .list('EndpointSlice')
+      .map(({ metadata: m }) => `${m.namespace}/${m.labels?.[labelServiceName]}`);
+    const others = [...this.#store.list('Service'), ...this.#store.list('Endpoints')].map(
+      ({ metadata: m }) => `${m.namespace}/${m.name}`,
+    );
     for (const key of new Set([...this.#listings.keys(), ...slices, ...others])) {
       const [namespace = '', name = ''] = key.split('/');
       this.#look(namespace, name);
@@ -84,12 +95,24 @@ export class ListedThen {
     const all = this.#listings.get(key) ?? [];
     this.#listings.set(key, all);
     const service = this.#store.find('Service', namespace, name);
-    const listing = { atMs: this.#now(), ...this.#listed(namespace, name), writer: service && writerOf(service).by };
+    const listing = {
+      atMs: this.#now(),
+      ...this.#listed(namespace, name),
+      writer: service && writerOf(service).by,
+    };
     const last = all.at(-1);
-    if (last?.lines.join() !== listing.lines.join() || last.isOurs !== listing.isOurs || last.writer !== listing.writer) all.push(listing);
+    if (
+      last?.lines.join() !== listing.lines.join() ||
+      last.isOurs !== listing.isOurs ||
+      last.writer !== listing.writer
+    )
+      all.push(listing);
   }
 
-  /** Beside the built-in controllers the hub answers for its own slices, and theirs are served where it has none. */
+  /**
+   * Beside the built-in controllers the hub answers for its own slices, and theirs are served where it has
+   * none.
+   */
   #listed(namespace: string, name: string): Pick<Listing, 'lines' | 'isOurs'> {
     const slicesBy = (managers: readonly string[]) =>
       this.#store.list('EndpointSlice', namespace).filter(({ metadata: { labels = {} } }) => {
@@ -99,7 +122,10 @@ export class ListedThen {
     const ours = this.#profile.isBeside ? slicesBy([optInManagedBy]) : both;
     const endpoints = this.#profile.isBeside ? undefined : this.#store.find('Endpoints', namespace, name);
     const outputs = [...(ours.length > 0 ? ours : both), ...(endpoints ? [endpoints] : [])];
-    return { lines: [...addressesOf(outputs).values()].map((a) => lineOf(placeText(a.where), a)).sort(), isOurs: ours.length > 0 };
+    return {
+      lines: [...addressesOf(outputs).values()].map((a) => lineOf(placeText(a.where), a)).sort(),
+      isOurs: ours.length > 0,
+    };
   }
 
   /** Asked of each time at which what is listed had not changed for a while, and did not for a while. */
@@ -122,9 +148,19 @@ export class ListedThen {
         const { records, missing } = await readHistory(table, key, { sinceMs: 0, nowMs: this.#now() });
         const isCutShort = records.some((r) => r.gap?.includes('cut short'));
         const isAfterMissing = missing.some((id) => id <= atMs);
-        const isUnanswered = Object.keys(records.findLast((r) => r.endedMs <= atMs)?.endings ?? {}).length > 0;
+        const isUnanswered =
+          Object.keys(records.findLast((r) => r.endedMs <= atMs)?.endings ?? {}).length > 0;
         const error =
-          then && this.#errorIn(then, { service, listing, marginMs, isCutShort, isAfterMissing, isUnanswered, later: listings.slice(i + 1) });
+          then &&
+          this.#errorIn(then, {
+            service,
+            listing,
+            marginMs,
+            isCutShort,
+            isAfterMissing,
+            isUnanswered,
+            later: listings.slice(i + 1),
+          });
         if (error !== undefined) wrong.push(`${service} at ${new Date(atMs).toISOString()}: ${error}`);
       }
     }
@@ -139,30 +175,48 @@ export class ListedThen {
     const told = then.addresses.flatMap((a) => a.places.map((place) => lineOf(place, a))).sort();
     this.answers[then.caveats.length > 0 ? 'uncertain' : 'certain']++;
     if (then.caveats.length > 0 || told.join() === asked.listing.lines.join()) return undefined;
-    // A person may move a slice of another Service here, whose own run takes it back before the hub reads this Service.
+    // A person may move a slice of another Service here, whose own run takes it back before the hub reads
+    // this Service.
     if (asked.listing.lines.some((line) => line.includes(' and '))) return undefined;
     // A person may undo an edit before the hub reads the output: no record can show it.
     const undone = asked.later.find(({ lines }) => lines.join() === told.join());
     if (undone && !this.#wroteAt.get(asked.service)?.includes(undone.atMs)) return undefined;
-    // Endpoints that the built-in controllers had left of a Service that opts in, before the hub first looked.
+    // Endpoints that the built-in controllers had left of a Service that opts in, before the hub first
+    // looked.
     const slices = asked.listing.lines.filter((line) => !line.startsWith(inEndpoints));
     if (this.#profile.optIn !== 'off' && told.join() === slices.join()) return undefined;
     // Slices without an owner outlive their Service, as in a cluster without the hub.
-    if (told.length === 0 && asked.listing.writer === undefined && asked.listing.lines.every((line) => !line.startsWith(inEndpoints)))
+    if (
+      told.length === 0 &&
+      asked.listing.writer === undefined &&
+      asked.listing.lines.every((line) => !line.startsWith(inEndpoints))
+    )
       return undefined;
     return `listed were ${JSON.stringify(asked.listing.lines)}, and told were ${JSON.stringify(told)}: ${then.summary}`;
   }
 
-  #mayNotBeKnown({ atMs, summary }: Then, { service, listing, marginMs, isCutShort, isAfterMissing, isUnanswered }: Asked): boolean {
+  #mayNotBeKnown(
+    { atMs, summary }: Then,
+    { service, listing, marginMs, isCutShort, isAfterMissing, isUnanswered }: Asked,
+  ): boolean {
     const { isBeside, awayMode, optInSwitches, goesBack, crashes, apiFailures, limits } = this.#profile;
     const mayBeLost = isCutShort || crashes + apiFailures > 0;
     const reason = summary.replace(/^Not known: /, '');
-    if (/^the record of the run that ended at .* is missing\.$/.test(reason)) return mayLoseRecords(this.#profile);
-    if (reason.startsWith('an output of the Service is too large')) return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
-    // After a lost record of the first write, whose addresses no later one has, or of the deletion, the record of the next first write counts as the first.
-    const mayLackFirst = mayLoseRecords(this.#profile) && (isAfterMissing || limits.sync.savedBytes < ordinaryLimits.sync.savedBytes);
+    if (/^the record of the run that ended at .* is missing\.$/.test(reason))
+      return mayLoseRecords(this.#profile);
+    if (reason.startsWith('an output of the Service is too large'))
+      return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
+    // After a lost record of the first write, whose addresses no later one has, or of the deletion, the
+    // record of the next first write counts as the first.
+    const mayLackFirst =
+      mayLoseRecords(this.#profile) &&
+      (isAfterMissing || limits.sync.savedBytes < ordinaryLimits.sync.savedBytes);
     if (reason.startsWith('the record begins at'))
-      return mayBeLost || mayLackFirst || (this.#wroteAt.get(service)?.[0] ?? Number.POSITIVE_INFINITY) >= atMs - marginMs;
+      return (
+        mayBeLost ||
+        mayLackFirst ||
+        (this.#wroteAt.get(service)?.[0] ?? Number.POSITIVE_INFINITY) >= atMs - marginMs
+      );
     if (reason.startsWith('the cluster was in shadow mode')) {
       if (isBeside) return optInSwitches > 0;
       return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
@@ -170,22 +224,38 @@ export class ListedThen {
     const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
     // A person may move a slice of the hub to a name without a Service, where it stays.
     const isOurs = listing.isOurs && listing.writer !== undefined;
-    if (reason.startsWith('served by the built-in controllers since')) return isBeside ? !isOurs || goesBack !== 'never' : isShadow;
+    if (reason.startsWith('served by the built-in controllers since'))
+      return isBeside ? !isOurs || goesBack !== 'never' : isShadow;
     if (reason.startsWith('not written since')) {
       // An invalid annotation leaves the Service as it was: without slices if it was an ExternalName before.
-      if (listing.writer === 'none' || listing.writer === 'invalid-annotation' || listing.writer === undefined) return true;
+      if (
+        listing.writer === 'none' ||
+        listing.writer === 'invalid-annotation' ||
+        listing.writer === undefined
+      )
+        return true;
       // A Service created again with a selector in shadow mode is written by the built-in controllers.
       return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow && listing.writer === 'built-in';
     }
     // A slice moved to such a name stays when the Service comes, with a selector.
     const wasMoved = this.#listings.get(service)?.some((l) => l.isOurs && l.writer === undefined);
     if (reason.startsWith('no record has the hub as its writer'))
-      return isShadow && (!isBeside || mayBeLost || !isOurs || (wasMoved === true && listing.writer === 'built-in'));
-    if (/^(the hub does not write the Service now|the Service (has neither|has no selector|is of type)|the annotation \S+ is invalid)/.test(reason))
+      return (
+        isShadow &&
+        (!isBeside || mayBeLost || !isOurs || (wasMoved === true && listing.writer === 'built-in'))
+      );
+    if (
+      /^(the hub does not write the Service now|the Service (has neither|has no selector|is of type)|the annotation \S+ is invalid)/.test(
+        reason,
+      )
+    )
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
     if (reason.startsWith('a run was cut short')) return isCutShort;
     if (reason.startsWith('the last run before that did not complete')) return isUnanswered;
-    return reason === 'the hub has not written the Service.' && (mayBeLost || listing.lines.length === 0 || !this.#wroteAt.has(service));
+    return (
+      reason === 'the hub has not written the Service.' &&
+      (mayBeLost || listing.lines.length === 0 || !this.#wroteAt.has(service))
+    );
   }
 }
 
@@ -203,5 +273,7 @@ interface Asked {
   readonly later: readonly Listing[];
 }
 
-const lineOf = (place: string, { address, pod, state }: { readonly address: string; readonly pod: string; readonly state: string }): string =>
-  `${place} ${address} ${pod} ${state}`;
+const lineOf = (
+  place: string,
+  { address, pod, state }: { readonly address: string; readonly pod: string; readonly state: string },
+): string => `${place} ${address} ${pod} ${state}`;

@@ -1,6 +1,6 @@
 /**
- * Ingest does not run for hours, just when the first lists have begun: their parts wait in the queue, and records with a time to live expire. It is drawn
- * separately, so other worlds keep their seeds.
+ * Ingest does not run for hours, just when the first lists have begun: their parts wait in the queue, and
+ * records with a time to live expire. It is drawn separately, so other worlds keep their seeds.
  */
 import type { Item } from '#shared/store/table.ts';
 import { ordinary, type Profile, withLimits } from './profile.ts';
@@ -21,9 +21,36 @@ export const longOutage = (random: Random): Partial<Profile> => {
   const ingestOutageMs = random.between(hourMs, 3 * hourMs);
   return {
     ...ordinary,
-    ...{ crashes: 0, pauses: 0, refusals: 0, apiFailures: 0, outageMs: 0, webhook: false, duplicates: 0, delayMs: 1_000, slow: 0 },
-    ...{ relayKills: 0, twoRelays: false, standby: false, relayFaults: 0, relistMs: 1e9, shrunkenLists: false, goesBack: 'never' },
-    ...{ foreignEdits: 0, modeSwitches: 0, batchPeriodSeconds: 0, namespaces: 1, services: 4, pods: 8, changes: 10, sweepWakes: true },
+    ...{
+      crashes: 0,
+      pauses: 0,
+      refusals: 0,
+      apiFailures: 0,
+      outageMs: 0,
+      webhook: false,
+      duplicates: 0,
+      delayMs: 1_000,
+      slow: 0,
+    },
+    ...{
+      relayKills: 0,
+      twoRelays: false,
+      standby: false,
+      relayFaults: 0,
+      relistMs: 1e9,
+      shrunkenLists: false,
+      goesBack: 'never',
+    },
+    ...{
+      foreignEdits: 0,
+      modeSwitches: 0,
+      batchPeriodSeconds: 0,
+      namespaces: 1,
+      services: 4,
+      pods: 8,
+      changes: 10,
+      sweepWakes: true,
+    },
     ...{ ingestOutageMs, faultsUntilMs: ingestOutageMs + 60_000, sweepMs: 600_000, outputsBefore: true },
     limits: withLimits({ relay: { pageSize: 1 }, runs: { batchSize: 1 } }),
   };

@@ -58,7 +58,10 @@ export function monitor(
   const missing = new Map<string, number>();
   const lateRemovals: number[] = [];
   /** Taken out of one slice, and to be in another of the same run. */
-  const moving = new Map<string, { readonly actor: Actor; readonly what: string; readonly at: number; readonly isOwed: () => boolean }>();
+  const moving = new Map<
+    string,
+    { readonly actor: Actor; readonly what: string; readonly at: number; readonly isOwed: () => boolean }
+  >();
   let heardAt: number | undefined;
   const raisedBy = new Map<string, Raised>();
   /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
@@ -81,7 +84,10 @@ export function monitor(
         return item;
       },
       async put(item, condition) {
-        const before = buriesPods && item.pk.includes('#POD#') && item['o'] === undefined ? await inner.get(item) : undefined;
+        const before =
+          buriesPods && item.pk.includes('#POD#') && item['o'] === undefined
+            ? await inner.get(item)
+            : undefined;
         const held = await inner.put(item, condition);
         if (held && before) buried(actor, before, item);
         return held;
@@ -104,7 +110,10 @@ export function monitor(
     };
   };
 
-  /** Pods that are alive, and were not on the word of a list that takes more away than may be believed. By worker and version of the list. */
+  /**
+   * Pods that are alive, and were not on the word of a list that takes more away than may be believed. By
+   * worker and version of the list.
+   */
   const buriesPods = profile.lies === 'empty';
   const graves = new Map<string, number>();
   function buried(actor: Actor, before: Item, item: Item): void {
@@ -115,7 +124,8 @@ export function monitor(
     const list = `${actor.name} ${item['v']}`;
     const count = (graves.get(list) ?? 0) + 1;
     graves.set(list, count);
-    if (count > profile.limits.ingest.suspiciousCount) fail(`${actor.name} took away ${count} pods on the word of a relay that confirmed itself`);
+    if (count > profile.limits.ingest.suspiciousCount)
+      fail(`${actor.name} took away ${count} pods on the word of a relay that confirmed itself`);
   }
 
   const witnessApi = (actor: Actor, api: ClusterApi): ClusterApi => ({
@@ -123,13 +133,19 @@ export function monitor(
     async list<K extends ApiKind, T>(kind: K, namespace: string, query?: ListQuery<ApiObject[K], T>) {
       const list = await api.list(kind, namespace, query);
       const items = list.items as readonly unknown[];
-      if (kind === 'Pod') shown.set(actor, [...(shown.get(actor) ?? []), { namespace, selector: query?.labels, pods: items as readonly Pod[] }]);
+      if (kind === 'Pod')
+        shown.set(actor, [
+          ...(shown.get(actor) ?? []),
+          { namespace, selector: query?.labels, pods: items as readonly Pod[] },
+        ]);
       const service = query?.labels?.[labelServiceName];
-      if (kind === 'EndpointSlice' && service) listedSlices.listed(actor, namespace, service, items as readonly EndpointSlice[]);
+      if (kind === 'EndpointSlice' && service)
+        listedSlices.listed(actor, namespace, service, items as readonly EndpointSlice[]);
       return list;
     },
     replace: (kind, object) => {
-      if (kind === 'EndpointSlice' && !actor.paused) listedSlices.written(object.metadata.namespace ?? '', object.metadata.name);
+      if (kind === 'EndpointSlice' && !actor.paused)
+        listedSlices.written(object.metadata.namespace ?? '', object.metadata.name);
       return api.replace(kind, object);
     },
     delete: (kind, namespace, name, preconditions) => {
@@ -150,7 +166,10 @@ export function monitor(
     },
   });
 
-  /** Returns the number of endpoints before the worker's first write, without endpoints that the worker adds before a delete. */
+  /**
+   * Returns the number of endpoints before the worker's first write, without endpoints that the worker adds
+   * before a delete.
+   */
   const firstShown = (actor: Actor, outputs: string, all: number): number => {
     const counts = beforeWrites.get(actor) ?? new Map<string, number>();
     beforeWrites.set(actor, counts);
@@ -166,10 +185,13 @@ export function monitor(
     const holder = work?.['lease'] as string | undefined;
     const before = shownPods(store, kind, namespace, service, profile.optIn);
     return () => {
-      // A request that its worker gave up may reach the API server after the run (docs/architecture.md, "Not guaranteed").
+      // A request that its worker gave up may reach the API server after the run (docs/architecture.md, "Not
+      // guaranteed").
       const isLate = actor.paused || actor.abandonedCalls > 0;
       if (!holder?.startsWith(`${actor.name}/`) && !isLate && service !== '') {
-        fail(`two writers: ${actor.name} writes ${kind} of ${namespace}/${service}, whose lease is ${holder ?? 'nobody'}'s`);
+        fail(
+          `two writers: ${actor.name} writes ${kind} of ${namespace}/${service}, whose lease is ${holder ?? 'nobody'}'s`,
+        );
       }
       if (!actor.paused) podReads.written(actor, `${namespace}/${service}`);
       const after = shownPods(store, kind, namespace, service, profile.optIn);
@@ -184,8 +206,8 @@ export function monitor(
   };
 
   /**
-   * A run that has not put back in time what it took away never will. It may have died, been paused beyond its lease, or been refused its next write, as upstream
-   * may be.
+   * A run that has not put back in time what it took away never will. It may have died, been paused beyond
+   * its lease, or been refused its next write, as upstream may be.
    */
   function missed(before: number): void {
     for (const [key, { actor, what, at, isOwed }] of moving) {
@@ -204,12 +226,20 @@ export function monitor(
   }
 
   /** Returns true until the relay has reported, and all runs with the former mode have ended. */
-  const isUnheardOf = (): boolean => now() >= wentBackAt() && (heardAt === undefined || now() - heardAt < 15_000);
+  const isUnheardOf = (): boolean =>
+    now() >= wentBackAt() && (heardAt === undefined || now() - heardAt < 15_000);
 
   let clock: Actor | undefined;
   const now = (): number => clock?.now ?? 0;
 
-  function removed(actor: Actor, kind: string, namespace: string, name: string, uid: string, braked: boolean): void {
+  function removed(
+    actor: Actor,
+    kind: string,
+    namespace: string,
+    name: string,
+    uid: string,
+    braked: boolean,
+  ): void {
     clock = actor;
     const pod = podByUid(store, namespace, uid);
     const service = store.find('Service', namespace, name);
@@ -219,27 +249,35 @@ export function monitor(
       missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
       return;
     }
-    // "No step back" (docs/architecture.md): a hand-over checks pods of deleted slices only. If a remaining slice had the pod, another client has changed
-    // that slice since, and the precondition of a delete covers only the deleted slice ("Not guaranteed").
+    // "No step back" (docs/architecture.md): a hand-over checks pods of deleted slices only. If a remaining
+    // slice had the pod, another client has changed that slice since, and the precondition of a delete covers
+    // only the deleted slice ("Not guaranteed").
     if (kind === 'EndpointSlice' && listedSlices.showReady(actor, namespace, name, uid)) return;
     const isOwed = (): boolean => {
       const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name)];
       return podNow !== undefined && isEndpoint(podNow, asWritten(kind, serviceNow));
     };
     const report = (failure: string): void => {
-      // A slice whose ports changed is written over before the one is written that shows its endpoints now (ES-55, ES-57).
-      if (kind === 'EndpointSlice') moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what: failure, at: now(), isOwed });
+      // A slice whose ports changed is written over before the one is written that shows its endpoints now
+      // (ES-55, ES-57).
+      if (kind === 'EndpointSlice')
+        moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what: failure, at: now(), isOwed });
       else fail(failure);
     };
     const what = `${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`;
     const known = servicesKnown(actor, kind, namespace, name);
     if (known.some((s) => explains(s, service as Service, pod))) return;
-    const reads = podReads.sinceOthersWrote(actor, `${namespace}/${name}`, objectKey(cluster, 'Pod', namespace, pod.metadata.name));
+    const reads = podReads.sinceOthersWrote(
+      actor,
+      `${namespace}/${name}`,
+      objectKey(cluster, 'Pod', namespace, pod.metadata.name),
+    );
     if (reads.length === 0 && !shown.has(actor)) {
       report(`${what}, without a read of its record since another worker wrote`);
       return;
     }
-    // Such lists lie about any number of pods; what is promised is that a service does not lose most of many at once.
+    // Such lists lie about any number of pods; what is promised is that a service does not lose most of many
+    // at once.
     if (isLiedTo(profile) && !braked) return;
     if (isUnheardOf()) return;
     if (!knewBetter(actor, known, pod, reads)) return;
@@ -251,27 +289,49 @@ export function monitor(
     service && kind === 'EndpointSlice' ? withOptInSelector(service, profile.optIn) : service;
 
   /** Each record that it has read of the Service, however old: the Service, a tombstone, or nothing. */
-  function servicesKnown(actor: Actor, kind: string, namespace: string, name: string): readonly (Service | Item | undefined)[] {
+  function servicesKnown(
+    actor: Actor,
+    kind: string,
+    namespace: string,
+    name: string,
+  ): readonly (Service | Item | undefined)[] {
     const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
     return (actor.known.get(`${pk}|${sk}`) ?? []).map(([item]) =>
-      item && typeof item['o'] === 'string' ? asWritten(kind, decodeProjection('Service', namespace, name, item['o'])) : item,
+      item && typeof item['o'] === 'string'
+        ? asWritten(kind, decodeProjection('Service', namespace, name, item['o']))
+        : item,
     );
   }
 
-  /** Returns true for a tombstone, a former service of that name, or a service that does not select the pod. */
+  /**
+   * Returns true for a tombstone, a former service of that name, or a service that does not select the pod.
+   */
   const explains = (known: Service | Item | undefined, service: Service, pod: Pod): boolean =>
-    known !== undefined && (!('metadata' in known) || (known as Service).metadata.uid !== service.metadata.uid || !isEndpoint(pod, known as Service));
+    known !== undefined &&
+    (!('metadata' in known) ||
+      (known as Service).metadata.uid !== service.metadata.uid ||
+      !isEndpoint(pod, known as Service));
 
-  /** Returns true if all of the process's reads of the pod since another worker's write make the pod an endpoint of the service. */
-  function knewBetter(actor: Actor, services: readonly (Service | Item | undefined)[], pod: Pod, reads: readonly (Item | undefined)[]): boolean {
+  /**
+   * Returns true if all of the process's reads of the pod since another worker's write make the pod an
+   * endpoint of the service.
+   */
+  function knewBetter(
+    actor: Actor,
+    services: readonly (Service | Item | undefined)[],
+    pod: Pod,
+    reads: readonly (Item | undefined)[],
+  ): boolean {
     const liedTo = isLiedTo(profile);
     const { namespace = '' } = pod.metadata;
-    // The worker asked the API server for the service's pods, and the answer did not show this one as an endpoint.
+    // The worker asked the API server for the service's pods, and the answer did not show this one as an
+    // endpoint.
     const known = services.filter((s): s is Service => s !== undefined && 'metadata' in s);
     if (liedTo && (shown.get(actor) ?? []).some((list) => deniesEndpoint(list, pod, known))) return false;
     if (profile.lies === 'ending') return true;
     for (const item of reads) {
-      // No run goes on by the lost history: there is doubt about the cluster until its pods are listed in the new one.
+      // No run goes on by the lost history: there is doubt about the cluster until its pods are listed in the
+      // new one.
       if (now() >= wentBackAt() && String(item?.['v']).startsWith(lostIncarnation)) continue;
       if (!item || (liedTo && typeof item['o'] !== 'string')) continue;
       if (typeof item['o'] !== 'string') return false;

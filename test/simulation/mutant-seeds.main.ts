@@ -1,4 +1,7 @@
-/** `node test/simulation/mutant-seeds.main.ts [MUTANT]`: for each mutant the seeds that find it at the least cost, for mutants.ts. */
+/**
+ * `node test/simulation/mutant-seeds.main.ts [MUTANT]`: for each mutant the seeds that find it at the least
+ * cost, for mutants.ts.
+ */
 import { mutants } from './mutants.ts';
 import { simulate } from './simulate.ts';
 
@@ -14,5 +17,7 @@ for (const mutant of mutants.filter((m) => m.name.includes(wanted))) {
     if (failures.length > 0) found.push({ seed, ms: Math.round((user + system) / 1000) });
   }
   const cheapest = found.sort((a, b) => a.ms - b.ms).slice(0, 3);
-  console.log(`seeds: [${cheapest.map((f) => f.seed).join(', ')}], ${cheapest[0]?.ms ?? '-'} ms  ${mutant.name}`);
+  console.log(
+    `seeds: [${cheapest.map((f) => f.seed).join(', ')}], ${cheapest[0]?.ms ?? '-'} ms  ${mutant.name}`,
+  );
 }

@@ -3,7 +3,10 @@ import { mutants } from './mutants.ts';
 import { drainByImmediate } from './scheduler.ts';
 import { simulate } from './simulate.ts';
 
-/** A change of the order of events moves a bug to another seed. `npm run simulate` has time for all of them, this test does not. */
+/**
+ * A change of the order of events moves a bug to another seed. `npm run simulate` has time for all of them,
+ * this test does not.
+ */
 const seeds = 300;
 
 describe('the simulation finds out when', () => {

@@ -28,8 +28,10 @@ const isPod = ({ pk }: Key): boolean => pk.includes('#POD#');
 const isObject = ({ pk }: Key): boolean => /#(POD|SVC)#|#NODE$/.test(pk);
 const isWork = ({ pk }: Key): boolean => pk.includes('#WORK#');
 const is = (role: string, actor: Actor): boolean => actor.name.startsWith(`${role}-`);
-const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
-const isForLeaseEnd = (m: OutgoingMessage): boolean => (decodeMessage(m.body) as WakeUpMessage).generation === 'latest';
+const without = (item: Item, attribute: string): Item =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
+const isForLeaseEnd = (m: OutgoingMessage): boolean =>
+  (decodeMessage(m.body) as WakeUpMessage).generation === 'latest';
 
 const isRecord = ({ pk }: Key): boolean => pk.includes('#HISTORY#');
 const withoutRecord = ({ set: { h: _, ...set } = {}, ...change }: Change): Change => ({ ...change, set });
@@ -52,7 +54,10 @@ export const mutants: readonly Mutant[] = [
     name: 'ingest does not store the former labels of an object',
     seeds: [106, 35],
     profile: { ...crashing, fateAt: ['put', 'send'] },
-    table: (table) => ({ ...table, put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition) }),
+    table: (table) => ({
+      ...table,
+      put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition),
+    }),
   },
   {
     name: 'a redelivered batch sends no wake-ups',
@@ -67,7 +72,9 @@ export const mutants: readonly Mutant[] = [
       },
     }),
     queue: (queue, name, actor) =>
-      name === 'syncs' && is('ingest', actor) ? { send: async (messages) => (writers.has(actor) ? queue.send(messages) : undefined) } : queue,
+      name === 'syncs' && is('ingest', actor)
+        ? { send: async (messages) => (writers.has(actor) ? queue.send(messages) : undefined) }
+        : queue,
   },
   {
     name: 'ingest clears `past` before it sends the wake-ups',
@@ -80,7 +87,8 @@ export const mutants: readonly Mutant[] = [
     seeds: [15, 8, 5],
     table: (table) => ({
       ...table,
-      update: async (key, change, condition) => (change.remove?.includes(heldAttribute) ? undefined : table.update(key, change, condition)),
+      update: async (key, change, condition) =>
+        change.remove?.includes(heldAttribute) ? undefined : table.update(key, change, condition),
     }),
   },
   {
@@ -93,7 +101,10 @@ export const mutants: readonly Mutant[] = [
     name: 'sync drops a wake-up if another worker has the lease',
     seeds: [12, 19],
     profile: { ...crashing, crashes: 0.1, slow: 0.1, namespaces: 1, services: 1, pods: 4, changes: 40 },
-    queue: (queue, name) => (name === 'syncs' ? { send: (messages) => queue.send(messages.filter((m) => !isForLeaseEnd(m))) } : queue),
+    queue: (queue, name) =>
+      name === 'syncs'
+        ? { send: (messages) => queue.send(messages.filter((m) => !isForLeaseEnd(m))) }
+        : queue,
   },
   {
     name: 'a change under a lease raises no generation',
@@ -102,7 +113,8 @@ export const mutants: readonly Mutant[] = [
     table: (table, actor) => ({
       ...table,
       async update(key, change, condition) {
-        const item = is('ingest', actor) && isWork(key) && change.add?.['gen'] ? await table.get(key) : undefined;
+        const item =
+          is('ingest', actor) && isWork(key) && change.add?.['gen'] ? await table.get(key) : undefined;
         return item?.['lease'] ? item : table.update(key, change, condition);
       },
     }),
@@ -111,12 +123,26 @@ export const mutants: readonly Mutant[] = [
     name: 'a worker takes a lease that another worker has',
     seeds: [22],
     profile: { slow: 0.3, changes: 60, pods: 5 },
-    table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, change, change.set?.['lease'] ? undefined : condition) }),
+    table: (table) => ({
+      ...table,
+      update: (key, change, condition) =>
+        table.update(key, change, change.set?.['lease'] ? undefined : condition),
+    }),
   },
   {
     name: 'a worker saves outputs without proof of the lease',
     seeds: [87, 32],
-    profile: { ...crashing, crashes: 0, pauses: 0.5, fateAt: ['api'], namespaces: 1, services: 2, pods: 3, changes: 40, faultsUntilMs: 200_000 },
+    profile: {
+      ...crashing,
+      crashes: 0,
+      pauses: 0.5,
+      fateAt: ['api'],
+      namespaces: 1,
+      services: 2,
+      pods: 3,
+      changes: 40,
+      faultsUntilMs: 200_000,
+    },
     table: believesInItsLease,
   },
   {
@@ -142,13 +168,25 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an output saved as metadata counts as empty',
     seeds: [4, 3, 2],
-    profile: { ...crashing, crashes: 0, namespaces: 1, services: 2, pods: 4, changes: 60, limits: withLimits({ sync: { savedBytes: 100 } }) },
+    profile: {
+      ...crashing,
+      crashes: 0,
+      namespaces: 1,
+      services: 2,
+      pods: 4,
+      changes: 60,
+      limits: withLimits({ sync: { savedBytes: 100 } }),
+    },
     table: (table, actor) => ({
       ...table,
       async query(pk, range) {
         const items = await table.query(pk, range);
         const isWrong = is('sync', actor) && pk.includes('#OUT#');
-        return isWrong ? items.map((i) => (i['m'] === undefined ? i : { ...without(i, 'm'), b: deflateRawSync(i['m'] as string) })) : items;
+        return isWrong
+          ? items.map((i) =>
+              i['m'] === undefined ? i : { ...without(i, 'm'), b: deflateRawSync(i['m'] as string) },
+            )
+          : items;
       },
     }),
   },
@@ -160,7 +198,8 @@ export const mutants: readonly Mutant[] = [
       const round = async (): Promise<void> => {
         for (const item of await world.table.items()) {
           const old = typeof item['at'] === 'number' && world.scheduler.now - item['at'] > 3000;
-          if (isPod(item) && item['o'] === undefined && old) void world.table.delete(item, { absent: 'past' });
+          if (isPod(item) && item['o'] === undefined && old)
+            void world.table.delete(item, { absent: 'past' });
         }
         if (world.scheduler.now < world.faultsEnd) world.scheduler.after(1000, () => void round());
       };
@@ -174,21 +213,36 @@ export const mutants: readonly Mutant[] = [
     begin: (world) => {
       // Without a fence nothing keeps a purge from being wrong either.
       const purge = async (): Promise<void> => {
-        for (const item of await world.table.items()) if (isPod(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'past' });
+        for (const item of await world.table.items())
+          if (isPod(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'past' });
         if (world.scheduler.now < world.faultsEnd) world.scheduler.after(16_000, () => void purge());
       };
       void purge();
     },
-    table: (table, actor) => ({ ...table, get: async (key) => (is('ingest', actor) && key.pk.endsWith('#FENCE') ? undefined : table.get(key)) }),
+    table: (table, actor) => ({
+      ...table,
+      get: async (key) => (is('ingest', actor) && key.pk.endsWith('#FENCE') ? undefined : table.get(key)),
+    }),
   },
   {
     name: 'sync has no mass-removal guard',
     seeds: [3, 1],
-    profile: { ...crashing, crashes: 0, shrunkenLists: true, pods: 14, namespaces: 1, services: 2, relistMs: 15_000, changes: 4 },
+    profile: {
+      ...crashing,
+      crashes: 0,
+      shrunkenLists: true,
+      pods: 14,
+      namespaces: 1,
+      services: 2,
+      relistMs: 15_000,
+      changes: 4,
+    },
     api: (api, actor) => ({
       ...api,
       list: async (kind, namespace, selector) =>
-        is('sync', actor) && kind === 'Pod' ? { resourceVersion: '0', items: [] } : api.list(kind, namespace, selector),
+        is('sync', actor) && kind === 'Pod'
+          ? { resourceVersion: '0', items: [] }
+          : api.list(kind, namespace, selector),
     }),
   },
   {
@@ -224,7 +278,9 @@ export const mutants: readonly Mutant[] = [
       ...table,
       async get(key) {
         const item = await table.get(key);
-        return item && key.sk === 'META' && is('ingest', actor) ? { ...without(item, 'high_Service'), incSince: Number.MAX_SAFE_INTEGER } : item;
+        return item && key.sk === 'META' && is('ingest', actor)
+          ? { ...without(item, 'high_Service'), incSince: Number.MAX_SAFE_INTEGER }
+          : item;
       },
     }),
   },
@@ -234,17 +290,29 @@ export const mutants: readonly Mutant[] = [
     profile: { ...crashing, crashes: 0, modeSwitches: 2, changes: 60 },
     table: (table, actor, world) => ({
       ...table,
-      get: (key) => (is('sync', actor) && key.sk === 'META' ? stale(world, table, key, 5000) : table.get(key)),
+      get: (key) =>
+        is('sync', actor) && key.sk === 'META' ? stale(world, table, key, 5000) : table.get(key),
     }),
   },
   {
     name: 'ingest reads selectors with eventual consistency',
     seeds: [6, 16],
     // Changes so close together that a pod follows its Service within the age of the read.
-    profile: { ...crashing, crashes: 0, namespaces: 1, services: 2, pods: 3, changes: 60, faultsUntilMs: 12_000, delayMs: 0, watchDelayMs: 50 },
+    profile: {
+      ...crashing,
+      crashes: 0,
+      namespaces: 1,
+      services: 2,
+      pods: 3,
+      changes: 60,
+      faultsUntilMs: 12_000,
+      delayMs: 0,
+      watchDelayMs: 50,
+    },
     table: (table, actor, world) => ({
       ...table,
-      get: (key) => (is('ingest', actor) && key.pk.endsWith('#NS') ? stale(world, table, key, 4000) : table.get(key)),
+      get: (key) =>
+        is('ingest', actor) && key.pk.endsWith('#NS') ? stale(world, table, key, 4000) : table.get(key),
     }),
   },
   {
@@ -254,7 +322,13 @@ export const mutants: readonly Mutant[] = [
     table: (table) => ({
       ...table,
       update: (key, change, condition) =>
-        table.update(key, change.set && isWork(key) ? { ...change, set: without(change.set as unknown as Item, 'live') } : change, condition),
+        table.update(
+          key,
+          change.set && isWork(key)
+            ? { ...change, set: without(change.set as unknown as Item, 'live') }
+            : change,
+          condition,
+        ),
     }),
   },
   {
@@ -295,15 +369,22 @@ export const mutants: readonly Mutant[] = [
     profile: { ...crashing, crashes: 0, relayKills: 5, foreignEdits: 20 },
     table: (table, actor) => ({
       ...table,
-      query: (pk, range) => (is('ingest', actor) && pk.includes('#OUT#') ? Promise.resolve([]) : table.query(pk, range)),
+      query: (pk, range) =>
+        is('ingest', actor) && pk.includes('#OUT#') ? Promise.resolve([]) : table.query(pk, range),
     }),
   },
   {
     name: 'a page of outputs begins from its start in each run',
     seeds: [3, 2, 4],
-    profile: { ...crashing, crashes: 0, ...manyServices(withLimits({ ingest: { outputsPerStep: 4 } }), new Random(1)) },
+    profile: {
+      ...crashing,
+      crashes: 0,
+      ...manyServices(withLimits({ ingest: { outputsPerStep: 4 } }), new Random(1)),
+    },
     queue: (queue, name, actor, world) =>
-      name === 'events' && is('ingest', actor) ? { send: (messages) => queue.send(fromTheStart(messages, world)) } : queue,
+      name === 'events' && is('ingest', actor)
+        ? { send: (messages) => queue.send(fromTheStart(messages, world)) }
+        : queue,
   },
   {
     name: 'the mass-removal guard checks names of pods alone',
@@ -312,7 +393,10 @@ export const mutants: readonly Mutant[] = [
     api: (api, actor) => ({
       ...api,
       list: async (kind: Parameters<ClusterApi['list']>[0], ...more: never[]) => {
-        const list = await (api.list as (...args: unknown[]) => Promise<{ readonly items: readonly Pod[] }>)(kind, ...more);
+        const list = await (api.list as (...args: unknown[]) => Promise<{ readonly items: readonly Pod[] }>)(
+          kind,
+          ...more,
+        );
         if (kind !== 'Pod' || !is('sync', actor)) return list as never;
         return { ...list, items: list.items.map((pod) => lastRead(actor, pod) ?? pod) } as never;
       },
@@ -333,7 +417,13 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a list page has a bound of compressed bytes alone',
     seeds: [3, 4, 1],
-    profile: { ...crashing, crashes: 0, fatLabels: true, pods: 12, limits: withLimits({ relay: { pageSize: 12 }, queue: { inflateBytes: 12_000 } }) },
+    profile: {
+      ...crashing,
+      crashes: 0,
+      fatLabels: true,
+      pods: 12,
+      limits: withLimits({ relay: { pageSize: 12 }, queue: { inflateBytes: 12_000 } }),
+    },
   },
   {
     name: 'a switch of mode leaves the circuit open',
@@ -352,25 +442,46 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'sync writes no record of a run, and claims that it did',
     profile: { ...crashing, crashes: 0, stalls: 0 },
-    table: (table) => ({ ...table, put: (item, condition) => (isRecord(item) ? Promise.resolve(true) : table.put(item, condition)) }),
+    table: (table) => ({
+      ...table,
+      put: (item, condition) => (isRecord(item) ? Promise.resolve(true) : table.put(item, condition)),
+    }),
   },
   {
     name: 'sync writes no record of a run',
     table: (table) => ({
       ...table,
       put: (item, condition) => (isRecord(item) ? Promise.resolve(true) : table.put(item, condition)),
-      update: (key, change, condition) => table.update(key, isWork(key) ? withoutRecord(change) : change, condition),
+      update: (key, change, condition) =>
+        table.update(key, isWork(key) ? withoutRecord(change) : change, condition),
     }),
   },
   {
     name: 'the work item lacks the id of its newest record',
-    table: (table) => ({ ...table, update: (key, change, condition) => table.update(key, isWork(key) ? withoutRecord(change) : change, condition) }),
+    table: (table) => ({
+      ...table,
+      update: (key, change, condition) =>
+        table.update(key, isWork(key) ? withoutRecord(change) : change, condition),
+    }),
   },
-  { name: 'a failed message is deleted', profile: { ...crashing, crashes: 0, refusals: 0.02 }, deletesFailed: true },
+  {
+    name: 'a failed message is deleted',
+    profile: { ...crashing, crashes: 0, refusals: 0.02 },
+    deletesFailed: true,
+  },
   {
     name: 'redrive sends parked work with its old generation',
     seeds: [163],
-    profile: { ...crashing, crashes: 0, apiFailures: 0, webhook: true, faultsUntilMs: 260_000, namespaces: 1, services: 2, outputsBefore: false },
+    profile: {
+      ...crashing,
+      crashes: 0,
+      apiFailures: 0,
+      webhook: true,
+      faultsUntilMs: 260_000,
+      namespaces: 1,
+      services: 2,
+      outputsBefore: false,
+    },
     redriveCopies: true,
   },
   {
@@ -383,7 +494,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a new leader of the relay sends no lists',
     profile: { ...crashing, crashes: 0, standby: true, relayKills: 3, relayFaults: 8, changes: 60 },
     queue: (queue, name, actor, world) =>
-      name === 'events' && is('relay', actor) ? { send: (m) => queue.send(listsOfFirst(m, actor, world)) } : queue,
+      name === 'events' && is('relay', actor)
+        ? { send: (m) => queue.send(listsOfFirst(m, actor, world)) }
+        : queue,
   },
   ...optInMutants,
   ...setMutants,
@@ -392,7 +505,11 @@ export const mutants: readonly Mutant[] = [
 ];
 
 /** Drops the lists of every relay except the first one. */
-function listsOfFirst(messages: readonly OutgoingMessage[], actor: Actor, world: WorldState): readonly OutgoingMessage[] {
+function listsOfFirst(
+  messages: readonly OutgoingMessage[],
+  actor: Actor,
+  world: WorldState,
+): readonly OutgoingMessage[] {
   return messages.filter((m) => {
     if ((decodeMessage(m.body) as EventsMessage).type !== 'list') return true;
     if (!firstToList.has(world)) firstToList.set(world, actor.name);
@@ -406,7 +523,11 @@ function fromTheStart(messages: readonly OutgoingMessage[], world: WorldState): 
   const counts = runs.get(world) ?? new Map<string, number>();
   runs.set(world, counts);
   return messages.flatMap((m) => {
-    const { progress, ...message } = decodeMessage(m.body) as { readonly progress?: unknown; readonly listId?: string; readonly partNumber?: number };
+    const { progress, ...message } = decodeMessage(m.body) as {
+      readonly progress?: unknown;
+      readonly listId?: string;
+      readonly partNumber?: number;
+    };
     if (progress === undefined) return [m];
     const part = `${message.listId} ${message.partNumber}`;
     const count = (counts.get(part) ?? 1) + 1;
@@ -424,7 +545,8 @@ function lastRead(actor: Actor, { metadata: { name, namespace = '', uid } }: Pod
     .get(objectsOf(cluster, 'Pod', namespace))
     ?.at(-1)
     ?.find((i) => i.sk === name);
-  const pod = typeof item?.['o'] === 'string' ? decodeProjection('Pod', namespace, name, item['o']) : undefined;
+  const pod =
+    typeof item?.['o'] === 'string' ? decodeProjection('Pod', namespace, name, item['o']) : undefined;
   return pod?.metadata.uid === uid ? pod : undefined;
 }
 
@@ -434,7 +556,11 @@ function keepsCircuit(table: Table): Table {
     ...table,
     update(key, change, condition) {
       if (change.set?.['mode'] === undefined) return table.update(key, change, condition);
-      return table.update(key, { ...change, remove: (change.remove ?? []).filter((a) => a !== 'circuit') }, condition);
+      return table.update(
+        key,
+        { ...change, remove: (change.remove ?? []).filter((a) => a !== 'circuit') },
+        condition,
+      );
     },
   };
 }
@@ -443,7 +569,10 @@ function keepsCircuit(table: Table): Table {
 const writers = new WeakSet<Actor>();
 
 /** Sends of wake-ups are held back until the record that should have come after them is written. */
-function sendsLate(role: string, isRecord: (change: Parameters<Table['update']>[1]) => boolean): Pick<Mutant, 'queue' | 'table'> {
+function sendsLate(
+  role: string,
+  isRecord: (change: Parameters<Table['update']>[1]) => boolean,
+): Pick<Mutant, 'queue' | 'table'> {
   const held = new WeakMap<Actor, (() => Promise<void>)[]>();
   const release = async (actor: Actor): Promise<void> => {
     for (const send of held.get(actor)?.splice(0) ?? []) await send();
@@ -477,7 +606,11 @@ function countsWhatItReadFirst(table: Table, actor: Actor): Table {
   if (!is('sync', actor)) return table;
   const before = new Map<string, Promise<unknown>>();
   let isClaimed = false;
-  const first = <T>(name: string, read: () => Promise<T>, again: (former: T) => T = (former) => former): Promise<T> => {
+  const first = <T>(
+    name: string,
+    read: () => Promise<T>,
+    again: (former: T) => T = (former) => former,
+  ): Promise<T> => {
     if (!isClaimed) {
       const answer = read();
       before.set(name, answer);
@@ -489,7 +622,8 @@ function countsWhatItReadFirst(table: Table, actor: Actor): Table {
   };
   return {
     ...table,
-    get: (key) => (isWork(key) || isPod(key) ? table.get(key) : first(`${key.pk}|${key.sk}`, () => table.get(key))),
+    get: (key) =>
+      isWork(key) || isPod(key) ? table.get(key) : first(`${key.pk}|${key.sk}`, () => table.get(key)),
     query: (pk, range) => first(pk, () => table.query(pk, range)),
     async update(key, change, condition) {
       // A further run under the same lease reads again.
@@ -510,7 +644,9 @@ function believesInItsLease(table: Table, actor: Actor): Table {
     ...table,
     async update(key, change, condition) {
       const item = await table.update(key, change, condition);
-      return item && isWork(key) && change.set?.['until'] !== undefined ? { ...item, until: Number.MAX_SAFE_INTEGER } : item;
+      return item && isWork(key) && change.set?.['until'] !== undefined
+        ? { ...item, until: Number.MAX_SAFE_INTEGER }
+        : item;
     },
   };
 }

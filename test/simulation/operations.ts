@@ -1,4 +1,7 @@
-/** Operations on a hub besides its messages: sweep, switches of the mode, and an operator of the dead-letter and parked queues. */
+/**
+ * Operations on a hub besides its messages: sweep, switches of the mode, and an operator of the dead-letter
+ * and parked queues.
+ */
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -30,8 +33,9 @@ export class Operations {
     const { faultsUntilMs, awayMode, awayMs } = this.#world.profile;
     const from = this.#world.random.between(0, faultsUntilMs - 2000);
     this.#world.scheduler.after(from, () => this.#switchTo(awayMode));
-    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + this.#world.random.between(500, awayMs)), () =>
-      this.#switchTo(modeOf(this.#world.profile)),
+    this.#world.scheduler.after(
+      Math.min(faultsUntilMs - 1, from + this.#world.random.between(500, awayMs)),
+      () => this.#switchTo(modeOf(this.#world.profile)),
     );
   }
 
@@ -41,7 +45,9 @@ export class Operations {
     const from = random.between(0, faultsUntilMs - 2000);
     const optIn = random.pick(['off', 'shadow'] as const);
     this.#world.scheduler.after(from, () => this.#switchOptInTo(optIn));
-    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + random.between(500, awayMs)), () => this.#switchOptInTo('active'));
+    this.#world.scheduler.after(Math.min(faultsUntilMs - 1, from + random.between(500, awayMs)), () =>
+      this.#switchOptInTo('active'),
+    );
   }
 
   #switchOptInTo(optIn: OptIn): void {
@@ -55,7 +61,12 @@ export class Operations {
 
   /** The write has no faults: these worlds do not lose an audit record after its switch. */
   async #note(what: string, atMs: number, change: Pick<AuditRecord, 'mode' | 'optIn'>): Promise<void> {
-    await recordAudit(this.#world.table, this.#world.cluster, { at: new Date(atMs).toISOString(), who: 'operator', what, ...change });
+    await recordAudit(this.#world.table, this.#world.cluster, {
+      at: new Date(atMs).toISOString(),
+      who: 'operator',
+      what,
+      ...change,
+    });
   }
 
   #switchTo(mode: 'paused' | 'shadow' | 'active'): void {
@@ -68,7 +79,8 @@ export class Operations {
       await this.#note(mode, atMs, { mode: { from, to: mode } });
       this.#world.listedThen?.switched(mode);
       // A shadow cluster where services opt in is written to.
-      if (!isBack && !(mode === 'shadow' && this.#world.profile.optIn === 'active')) this.#world.awaySince = this.#world.scheduler.now;
+      if (!isBack && !(mode === 'shadow' && this.#world.profile.optIn === 'active'))
+        this.#world.awaySince = this.#world.scheduler.now;
     });
   }
 
@@ -81,7 +93,12 @@ export class Operations {
       const meta = await readCluster(table, this.#world.cluster);
       if (meta?.modeSwitch.owesWaking)
         await addAll(
-          { table, queues: () => this.#processes.clusterQueues(actor), now: () => this.#world.scheduler.now, log: this.#processes.log(actor) },
+          {
+            table,
+            queues: () => this.#processes.clusterQueues(actor),
+            now: () => this.#world.scheduler.now,
+            log: this.#processes.log(actor),
+          },
           meta,
         );
     };
@@ -104,19 +121,36 @@ export class Operations {
       actor.trace(`re-drives ${message.body}`);
       if (this.#processes.mutant?.redriveCopies && part)
         return syncs.add({
-          body: JSON.stringify({ v: 1, cluster: this.#world.cluster, namespace, kind, name, generation, retryNumbers: { [part]: 0 } }),
+          body: JSON.stringify({
+            v: 1,
+            cluster: this.#world.cluster,
+            namespace,
+            kind,
+            name,
+            generation,
+            retryNumbers: { [part]: 0 },
+          }),
         });
       const deps = { table: this.#processes.table(actor), now: () => this.#world.scheduler.now };
-      await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [wakeNow(namespace, name, kind)]);
+      await addWork(deps, this.#processes.queue(actor, 'syncs'), this.#world.cluster, [
+        wakeNow(namespace, name, kind),
+      ]);
     };
     for (const message of syncs.dead.splice(0)) void wake(message);
-    // Events have the state as of a version, so they can arrive at any time. A heartbeat says that the relay lives now.
-    for (const { body } of events.dead.splice(0)) if (!body.includes('"type":"heartbeat"')) events.add({ body });
+    // Events have the state as of a version, so they can arrive at any time. A heartbeat says that the relay
+    // lives now.
+    for (const { body } of events.dead.splice(0))
+      if (!body.includes('"type":"heartbeat"')) events.add({ body });
     if (!this.#world.isOver) return;
     for (const message of [...parked.messages.values()]) {
-      // Many events in a short time use up the retries of a pod whose node is missing, or of a namespace that is gone, as they do upstream.
+      // Many events in a short time use up the retries of a pod whose node is missing, or of a namespace that
+      // is gone, as they do upstream.
       const { webhook, apiFailures, culprit } = this.#world.profile;
-      const due = webhook || apiFailures > 0 || culprit !== 'none' || /Node \S+ Not Found|namespaces \S+ not found/.test(message.body);
+      const due =
+        webhook ||
+        apiFailures > 0 ||
+        culprit !== 'none' ||
+        /Node \S+ Not Found|namespaces \S+ not found/.test(message.body);
       if (!due) this.#world.fail(`parked without a cause: ${message.body}`);
       parked.delete(message.id);
       void wake(message);

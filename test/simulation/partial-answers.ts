@@ -1,7 +1,8 @@
 /**
- * Processes read by the driver of production, from a table whose answers are partial: a call reads at most 1 MB of a partition and 16 MB in all, here a few
- * items, and a key that the table refuses among others stays unprocessed. Writes, each of one item, are calls of the port. It is drawn separately, so other
- * worlds keep their seeds.
+ * Processes read by the driver of production, from a table whose answers are partial: a call reads at most 1
+ * MB of a partition and 16 MB in all, here a few items, and a key that the table refuses among others stays
+ * unprocessed. Writes, each of one item, are calls of the port. It is drawn separately, so other worlds keep
+ * their seeds.
  */
 import {
   BatchGetItemCommand,
@@ -29,10 +30,15 @@ const partitions = 4;
 /** `calm`: none, unless a mutant asks for them. */
 export function drawPartialAnswers(seed: number, { lies }: Profile, calm: boolean): Partial<Profile> {
   const random = new Random(seed + 0xba7c);
-  return calm || lies !== 'never' || !random.chance(share) ? {} : partialAnswers(random.between(1, 3), random.pick([0, 0.1, 0.3]));
+  return calm || lies !== 'never' || !random.chance(share)
+    ? {}
+    : partialAnswers(random.between(1, 3), random.pick([0, 0.1, 0.3]));
 }
 
-/** Pages of lists have more objects than the driver once had rounds. No call is slow but those that get no answer. */
+/**
+ * Pages of lists have more objects than the driver once had rounds. No call is slow but those that get no
+ * answer.
+ */
 export const partialAnswers = (answerItems: number, hangs: number): Partial<Profile> => ({
   ...{ answerItems, hangs, slow: 0, stalls: 0, pauses: 0, fatLabels: false, namespaces: 1, pods: 14 },
   limits: { ...ordinaryLimits, relay: { ...ordinaryLimits.relay, pageSize: 20 } },
@@ -59,7 +65,8 @@ export function readsByDriver(
   const answers = mutated(answersOf(table, answerItems), actor);
   const send = async (command: Command): Promise<object> => {
     if (command instanceof GetItemCommand) return answers.get(keyOf(command.input.Key ?? {}));
-    if (command instanceof BatchGetItemCommand) return answers.batchGet((command.input.RequestItems?.[tableName]?.Keys ?? []).map(keyOf));
+    if (command instanceof BatchGetItemCommand)
+      return answers.batchGet((command.input.RequestItems?.[tableName]?.Keys ?? []).map(keyOf));
     if (command instanceof QueryCommand) return answers.query(command.input);
     throw new TypeError(`a command that is no read by key: ${command.constructor.name}`);
   };
@@ -83,17 +90,28 @@ const answersOf = (table: Table, answerItems: number): TableAnswers => ({
     if (refused.length === read.length) throw refused[0];
     const unread = keys.filter((key) => results[read.indexOf(key)]?.status !== 'fulfilled');
     return {
-      Responses: { [tableName]: results.flatMap((result) => (result.status === 'fulfilled' && result.value ? [encodeItem(result.value)] : [])) },
+      Responses: {
+        [tableName]: results.flatMap((result) =>
+          result.status === 'fulfilled' && result.value ? [encodeItem(result.value)] : [],
+        ),
+      },
       ...(unread.length > 0 && { UnprocessedKeys: { [tableName]: { Keys: unread.map(encodeKey) } } }),
     };
   },
   /** The lower end of BETWEEN, which the driver leaves out, is not in the answer. */
   async query({ ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {}, ...input }) {
-    const only = input.ProjectionExpression && Object.entries(names).flatMap(([alias, name]) => (alias.startsWith('#a') ? [name] : []));
+    const only =
+      input.ProjectionExpression &&
+      Object.entries(names).flatMap(([alias, name]) => (alias.startsWith('#a') ? [name] : []));
     const from = input.ExclusiveStartKey?.['sk']?.S ?? values[':from']?.S;
     const to = values[':to']?.S;
     const atMost = Math.min(input.Limit ?? answerItems, answerItems);
-    const items = await table.query(values[':p']?.S ?? '', { atMost, ...(from && { from }), ...(to && { to }), ...(only && { only }) });
+    const items = await table.query(values[':p']?.S ?? '', {
+      atMost,
+      ...(from && { from }),
+      ...(to && { to }),
+      ...(only && { only }),
+    });
     const last = items.length === atMost ? items.at(-1) : undefined;
     return { Items: items.map(encodeItem), ...(last && { LastEvaluatedKey: encodeKey(last) }) };
   },

@@ -1,4 +1,7 @@
-/** Which records of Pods a worker has read since another one wrote an output of the service. Whole namespaces are read for all workers of a container. */
+/**
+ * Which records of Pods a worker has read since another one wrote an output of the service. Whole namespaces
+ * are read for all workers of a container.
+ */
 import type { Item } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
 
@@ -31,8 +34,14 @@ export class PodReads {
   }
 
   /** Returns the results of the reads in order, with undefined for an absent record. */
-  sinceOthersWrote(actor: Actor, service: string, pod: { readonly pk: string; readonly sk: string }): readonly (Item | undefined)[] {
-    const others = [...(this.#writes.get(service) ?? [])].flatMap(([writer, at]) => (writer === actor ? [] : [at]));
+  sinceOthersWrote(
+    actor: Actor,
+    service: string,
+    pod: { readonly pk: string; readonly sk: string },
+  ): readonly (Item | undefined)[] {
+    const others = [...(this.#writes.get(service) ?? [])].flatMap(([writer, at]) =>
+      writer === actor ? [] : [at],
+    );
     const since = Math.max(0, ...others);
     return [actor, ...(actor.container ? [actor.container] : [])]
       .flatMap((of) => this.#reads.get(of) ?? [])

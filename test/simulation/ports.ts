@@ -31,11 +31,17 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
     if (faults.culprit?.refuses(actor, pk)) return refused;
     if (actor.lucky || faults.isOver() || !faults.random.chance(faults.profile.refusals)) return undefined;
     if (writes && faults.random.chance(0.5))
-      return { error: new Error('the answer of the table got lost'), when: faults.random.pick(['after', 'twice']) };
+      return {
+        error: new Error('the answer of the table got lost'),
+        when: faults.random.pick(['after', 'twice']),
+      };
     return refused;
   };
   const name = ({ pk, sk }: Key): string => `${pk} | ${sk}`;
-  const text = (x: unknown): string => JSON.stringify(x, (_k, v: unknown) => (v instanceof Uint8Array ? '<bytes>' : v instanceof Set ? [...v] : v));
+  const text = (x: unknown): string =>
+    JSON.stringify(x, (_k, v: unknown) =>
+      v instanceof Uint8Array ? '<bytes>' : v instanceof Set ? [...v] : v,
+    );
   return {
     get: (key) =>
       actor.call(
@@ -101,7 +107,10 @@ export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQu
     send(messages) {
       let flaw: Flaw | undefined;
       if (!actor.lucky && !faults.isOver() && faults.random.chance(faults.profile.refusals)) {
-        flaw = { error: new Error('the queue did not answer'), when: faults.random.pick(['before', 'after', 'twice']) };
+        flaw = {
+          error: new Error('the queue did not answer'),
+          when: faults.random.pick(['before', 'after', 'twice']),
+        };
       }
       return actor.call(
         'send',
@@ -134,14 +143,28 @@ export function apiPort(
     if (actor.lucky || !faults.random.chance(faults.profile.apiFailures)) return undefined;
     return apiFlaw(faults.random, writes);
   };
-  const call = <T>(what: () => string, kind: string, namespace: string, service: string | undefined, effect: () => Promise<T>): Promise<T> => {
-    const refused = service !== undefined && kind === 'Endpoints' && faults.refusedService === `${namespace}/${service}` && !faults.isOver();
+  const call = <T>(
+    what: () => string,
+    kind: string,
+    namespace: string,
+    service: string | undefined,
+    effect: () => Promise<T>,
+  ): Promise<T> => {
+    const refused =
+      service !== undefined &&
+      kind === 'Endpoints' &&
+      faults.refusedService === `${namespace}/${service}` &&
+      !faults.isOver();
     const answered = actor.call(
       'api',
       () => `api ${what()}`,
       40,
       async () => {
-        if (refused) throw new ClusterApiError('admission webhook "no" denied the request', { status: 403, reason: 'Forbidden' });
+        if (refused)
+          throw new ClusterApiError('admission webhook "no" denied the request', {
+            status: 403,
+            reason: 'Forbidden',
+          });
         if (service === undefined || kind === 'Event') return effect();
         const done = await writing(actor, kind, namespace, service);
         const result = await effect();
@@ -155,8 +178,13 @@ export function apiPort(
       throw error;
     });
   };
-  const label = (o: { readonly metadata: { readonly name?: string; readonly labels?: { readonly [k: string]: string } } }, kind: string): string =>
-    kind === 'Endpoints' ? (o.metadata.name ?? '') : (o.metadata.labels?.['kubernetes.io/service-name'] ?? '');
+  const label = (
+    o: { readonly metadata: { readonly name?: string; readonly labels?: { readonly [k: string]: string } } },
+    kind: string,
+  ): string =>
+    kind === 'Endpoints'
+      ? (o.metadata.name ?? '')
+      : (o.metadata.labels?.['kubernetes.io/service-name'] ?? '');
   return {
     get: (kind, ns, name) =>
       call(
@@ -241,7 +269,9 @@ export function apiPort(
   };
 }
 
-/** Limits the calls of an API to `timeoutMs` at their begin. A call that timed out may still have its effect. */
+/**
+ * Limits the calls of an API to `timeoutMs` at their begin. A call that timed out may still have its effect.
+ */
 export function within(api: ClusterApi, actor: Actor, timeoutMs: () => number): ClusterApi {
   const bounded =
     <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>

@@ -1,4 +1,7 @@
-/** Processes and what they see of the world: each has ports of its own, with its own faults, and the mutant's between. */
+/**
+ * Processes and what they see of the world: each has ports of its own, with its own faults, and the mutant's
+ * between.
+ */
 import { awsClientConfig } from '#shared/aws-client-config.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -28,7 +31,13 @@ export class Processes {
   #ids = 0;
 
   /** `others`: those of another cluster, where there are several. */
-  constructor(world: WorldState, faults: Faults, surroundings: Surroundings, mutant: Mutant | undefined, others?: (id: string) => Processes) {
+  constructor(
+    world: WorldState,
+    faults: Faults,
+    surroundings: Surroundings,
+    mutant: Mutant | undefined,
+    others?: (id: string) => Processes,
+  ) {
     this.world = world;
     this.faults = faults;
     this.surroundings = surroundings;
@@ -59,7 +68,8 @@ export class Processes {
   /** The clock of a new process. */
   clock(): () => number {
     const { random, profile, scheduler } = this.world;
-    const skewMs = profile.clocks.hubSkewMs > 0 ? random.between(-profile.clocks.hubSkewMs, profile.clocks.hubSkewMs) : 0;
+    const skewMs =
+      profile.clocks.hubSkewMs > 0 ? random.between(-profile.clocks.hubSkewMs, profile.clocks.hubSkewMs) : 0;
     return () => scheduler.now + skewMs;
   }
 
@@ -68,7 +78,14 @@ export class Processes {
     const { random, profile } = this.world;
     const chance = random.next();
     const { crashes, pauses, stalls, hangs } = profile;
-    const what = chance < crashes ? 'crash' : chance < crashes + pauses ? 'pause' : chance < crashes + pauses + stalls ? 'stall' : undefined;
+    const what =
+      chance < crashes
+        ? 'crash'
+        : chance < crashes + pauses
+          ? 'pause'
+          : chance < crashes + pauses + stalls
+            ? 'stall'
+            : undefined;
     if (!what) return random.chance(hangs) ? this.#hang() : undefined;
     const drawn = what === 'stall' ? random.between(1_000, maxStallMs) : random.between(40_000, maxPauseMs);
     const pauseMs = Math.max(1, Math.min(drawn, this.world.faultsEnd - this.world.scheduler.now));
@@ -81,11 +98,21 @@ export class Processes {
     const { random } = this.world;
     const on = random.pick(['read', 'put', 'update', 'send'] as const);
     const pauseMs = this.mutant?.silentMs ?? awsClientConfig.requestHandler.requestTimeout;
-    return { on, atCall: random.between(1, on === 'read' ? 12 : 3), what: 'hang', pauseMs, reaches: random.chance(0.5) };
+    return {
+      on,
+      atCall: random.between(1, on === 'read' ? 12 : 3),
+      what: 'hang',
+      pauseMs,
+      reaches: random.chance(0.5),
+    };
   }
 
   table(actor: Actor): Table {
-    const single = tablePort(actor, this.#circuits.table(actor, this.world.monitor.witness(actor, this.world.table)), this.faults);
+    const single = tablePort(
+      actor,
+      this.#circuits.table(actor, this.world.monitor.witness(actor, this.world.table)),
+      this.faults,
+    );
     const port = readsByDriver(actor, single, this.world.profile, this.mutant?.client);
     const mutated = this.mutant?.table?.(port, actor, this.world) ?? port;
     return this.#reads.table(actor, mutated);
@@ -97,13 +124,18 @@ export class Processes {
     const { profile, random } = this.world;
     if (name === 'events' && actor.name.startsWith('relay') && this.world.hostileRelay)
       return this.world.hostileRelay.queue(mutated, () => this.world.isOver);
-    if (name === 'events' && actor.name.startsWith('relay')) return lyingQueue(mutated, profile.lies, () => !this.world.isOver && random.chance(0.4));
+    if (name === 'events' && actor.name.startsWith('relay'))
+      return lyingQueue(mutated, profile.lies, () => !this.world.isOver && random.chance(0.4));
     if (name !== 'syncs' || !actor.name.startsWith('sync')) return mutated;
     return {
       send: (messages) => {
         this.world.monitor.sends?.(actor, messages);
         for (const { delaySeconds = 0 } of messages) {
-          if (delaySeconds > 2) this.world.prescribedUntil = Math.max(this.world.prescribedUntil, this.world.scheduler.now + delaySeconds * 1000);
+          if (delaySeconds > 2)
+            this.world.prescribedUntil = Math.max(
+              this.world.prescribedUntil,
+              this.world.scheduler.now + delaySeconds * 1000,
+            );
         }
         return mutated.send(messages);
       },
@@ -123,10 +155,15 @@ export class Processes {
   clusterApi(actor: Actor, { writer }: Pick<ClusterRecord, 'writer'>): ClusterApi {
     const api = memoryClusterApi(this.world.store, { fieldManager: fieldManagerOf(writer) });
     const serviceOf = (kind: string, ns: string, name: string): string =>
-      kind === 'Endpoints' ? name : (this.world.store.find(kind as ApiKind, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
+      kind === 'Endpoints'
+        ? name
+        : (this.world.store.find(kind as ApiKind, ns, name)?.metadata.labels?.[labelServiceName] ?? '');
     const port = apiPort(
       actor,
-      this.world.writerLimits.hold(actor, this.world.monitor.witnessApi(actor, this.faults.culprit?.api(api) ?? api, this.world.cluster)),
+      this.world.writerLimits.hold(
+        actor,
+        this.world.monitor.witnessApi(actor, this.faults.culprit?.api(api) ?? api, this.world.cluster),
+      ),
       this.faults,
       this.world.monitor.writing,
       serviceOf,
@@ -135,15 +172,21 @@ export class Processes {
     return this.mutant?.api?.(watched, actor, this.world) ?? watched;
   }
 
-  readonly metricsPort: Metrics = { put: (name, value) => void this.world.metrics.set(name, (this.world.metrics.get(name) ?? 0) + value) };
+  readonly metricsPort: Metrics = {
+    put: (name, value) => void this.world.metrics.set(name, (this.world.metrics.get(name) ?? 0) + value),
+  };
 
   log(actor: Actor): Log {
     const at =
       (level: string) =>
       (message: string, fields: Fields = {}): void => {
         actor.trace(`${level}: ${message} ${this.surroundings.trace ? JSON.stringify(fields) : ''}`);
-        if (message === 'sweep enqueues the services' || message === 'run failed unexpectedly') actor.hasFailed = true;
-        if (message === 'run failed unexpectedly' && !/Provisioned|lost|did not answer/.test(String(fields['error'])))
+        if (message === 'sweep enqueues the services' || message === 'run failed unexpectedly')
+          actor.hasFailed = true;
+        if (
+          message === 'run failed unexpectedly' &&
+          !/Provisioned|lost|did not answer/.test(String(fields['error']))
+        )
           this.world.fail(`${message}: ${String(fields['error'])}`);
       };
     const log: Log = { info: at('info'), warn: at('warn'), error: at('error'), with: () => log };

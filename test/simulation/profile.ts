@@ -17,18 +17,27 @@ export interface Clocks {
 
 export const rightClocks: Clocks = { hubSkewMs: 0, relayAheadMs: 0, apiServerAheadMs: 0 };
 
-/** The events of one world. Each kind of fault is on in some worlds and off in others, because faults hide each other. */
+/**
+ * The events of one world. Each kind of fault is on in some worlds and off in others, because faults hide
+ * each other.
+ */
 export interface Profile {
   /** When the last fault and the last change happen, ms after the start. */
   readonly faultsUntilMs: number;
   /** Share of the invocations that crash at some await, or stop for longer than a lease lasts. */
   readonly crashes: number;
   readonly pauses: number;
-  /** Share of the invocations one call of which takes seconds, and no longer than the process may live: others overtake it. */
+  /**
+   * Share of the invocations one call of which takes seconds, and no longer than the process may live: others
+   * overtake it.
+   */
   readonly stalls: number;
   /** At which calls: often just at one of the writes and sends, whose order is what the protocol is about. */
   readonly fateAt: readonly (CallKind | 'any')[];
-  /** Share of the table's and the queues' calls that are refused, lose their answer, or are carried out twice by the client. */
+  /**
+   * Share of the table's and the queues' calls that are refused, lose their answer, or are carried out twice
+   * by the client.
+   */
   readonly refusals: number;
   /** Share of the API calls that fail. */
   readonly apiFailures: number;
@@ -56,8 +65,8 @@ export interface Profile {
   /** Endpoints and slices are there before us, as when kube-controller-manager made them. */
   readonly outputsBefore: boolean;
   /**
-   * The cluster goes back to a former state once: etcd is restored, or the cluster is created again behind the same address. `raised`: restored with a revision
-   * above that of the lost history.
+   * The cluster goes back to a former state once: etcd is restored, or the cluster is created again behind
+   * the same address. `raised`: restored with a revision above that of the lost history.
    */
   readonly goesBack: 'never' | 'restored' | 'raised' | 'recreated';
   readonly foreignEdits: number;
@@ -81,11 +90,14 @@ export interface Profile {
   /** Pods have kilobytes of labels, which are all alike: compressed they are nearly nothing. */
   readonly fatLabels: boolean;
   /**
-   * A relay that lies for some time: its lists lack all pods, or it reports all pods as terminating. The promise is then that the
-   * run guard uses the cluster's own state.
+   * A relay that lies for some time: its lists lack all pods, or it reports all pods as terminating. The
+   * promise is then that the run guard uses the cluster's own state.
    */
   readonly lies: 'never' | 'empty' | 'ending';
-  /** Do Services opt in by annotation, beside the cluster's own controllers or beside the hub's; and how often they change, and the switch is thrown? */
+  /**
+   * Do Services opt in by annotation, beside the cluster's own controllers or beside the hub's; and how often
+   * they change, and the switch is thrown?
+   */
   readonly optIn: 'off' | 'active';
   readonly isBeside: boolean;
   readonly optInChanges: number;
@@ -93,13 +105,17 @@ export interface Profile {
   /** `large`: one more namespace, whose objects are as large as an API server stores (large-tenant.ts). */
   readonly tenant: 'ordinary' | 'large';
   /**
-   * All faults are those of one service (culprit.ts). `reads`, `writes`: every such call for its objects fails in the same way. `resets`: its Endpoints are
-   * refused, so that it is in a retry all the time, and connections of its other calls break now and then. `items`: the table refuses half of the calls for
-   * its records. `seldom`: the table refuses a call of a worker now and then, whosesoever it is.
+   * All faults are those of one service (culprit.ts). `reads`, `writes`: every such call for its objects
+   * fails in the same way. `resets`: its Endpoints are refused, so that it is in a retry all the time, and
+   * connections of its other calls break now and then. `items`: the table refuses half of the calls for its
+   * records. `seldom`: the table refuses a call of a worker now and then, whosesoever it is.
    */
   readonly culprit: 'none' | 'reads' | 'writes' | 'resets' | 'items' | 'seldom';
   readonly clocks: Clocks;
-  /** Items of a partition that an answer of the table has at most (partial-answers.ts); infinite: reads are calls of the port. */
+  /**
+   * Items of a partition that an answer of the table has at most (partial-answers.ts); infinite: reads are
+   * calls of the port.
+   */
   readonly answerItems: number;
   /** Share of the invocations a call of which to the table or a queue gets no answer. */
   readonly hangs: number;
@@ -115,9 +131,11 @@ export interface Profile {
 /** `calm`: only what has always been drawn, and no limits. */
 export function drawProfile(random: Random, apart: Random, calm: boolean): Profile {
   const profile = draw(random);
-  // A false list, or a session whose first message arrives after the end of its history, allows no prediction.
+  // A false list, or a session whose first message arrives after the end of its history, allows no
+  // prediction.
   const may = !profile.shrunkenLists && profile.relayKills === 0;
-  const goesBack = may && apart.chance(0.12) ? apart.pick(['restored', 'raised', 'recreated'] as const) : 'never';
+  const goesBack =
+    may && apart.chance(0.12) ? apart.pick(['restored', 'raised', 'recreated'] as const) : 'never';
   const standby = apart.chance(0.3);
   const relays: Pick<Profile, 'goesBack' | 'standby' | 'twoRelays' | 'relayFaults'> = {
     goesBack,
@@ -140,10 +158,12 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
     limits: drawLimits(apart, { ...profile, stalls, fatLabels }, profile.limits.relay.pageSize),
     apiFailures: profile.apiFailures > 0 ? apart.pick([profile.apiFailures, 0.1]) : 0,
   };
-  // An event of the lost history that comes after the next list stays until the list after that (docs/architecture.md, "Not guaranteed").
+  // An event of the lost history that comes after the next list stays until the list after that
+  // (docs/architecture.md, "Not guaranteed").
   const prompt = goesBack === 'raised' && { slow: 0, stalls: 0, pauses: 0 };
   const drawn: Profile = { ...profile, ...relays, ...more, ...prompt };
-  if (may && goesBack === 'never' && apart.chance(0.04)) return { ...drawn, ...lyingRelay(drawn.limits, apart.pick(['empty', 'ending'] as const)) };
+  if (may && goesBack === 'never' && apart.chance(0.04))
+    return { ...drawn, ...lyingRelay(drawn.limits, apart.pick(['empty', 'ending'] as const)) };
   return apart.chance(0.015) ? { ...drawn, ...manyServices(drawn.limits, apart) } : drawn;
 }
 
@@ -193,7 +213,8 @@ export const manyServices = (limits: Limits, random: Random): Partial<Profile> =
 export const isLiedTo = ({ shrunkenLists, lies }: Profile): boolean => shrunkenLists || lies !== 'never';
 
 /** Returns the mode of the cluster before any switch. */
-export const modeOf = ({ isBeside }: Profile): Mode & ('shadow' | 'active') => (isBeside ? 'shadow' : 'active');
+export const modeOf = ({ isBeside }: Profile): Mode & ('shadow' | 'active') =>
+  isBeside ? 'shadow' : 'active';
 
 /** Where nothing else is drawn. */
 export const ordinary = {

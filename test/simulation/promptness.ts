@@ -1,11 +1,17 @@
-/** In a world whose faults are those of one service (culprit.ts), each change of any other is written soon, whatever the one is up to. */
+/**
+ * In a world whose faults are those of one service (culprit.ts), each change of any other is written soon,
+ * whatever the one is up to.
+ */
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { firstListsMs, isCulprit } from './culprit.ts';
 import type { Profile } from './profile.ts';
 import type { Scheduler } from './scheduler.ts';
 import { differences, isUpstreamsOwn } from './truth.ts';
 
-/** The message back, after a refusal of the table, comes after five seconds or more; the rest is less than a second. */
+/**
+ * The message back, after a refusal of the table, comes after five seconds or more; the rest is less than a
+ * second.
+ */
 const promptMs = 10_000;
 const afterRefusalsMs = 30_000;
 
@@ -37,29 +43,43 @@ export class Promptness {
   #differences(): ReadonlyMap<string, string> {
     const { store, profile } = this.#parts;
     const found = new Map<string, string>();
-    for (const { service, text } of differences(store, profile.maxEndpointsPerSlice)) found.set(service, `${found.get(service) ?? ''} ${text}`);
+    for (const { service, text } of differences(store, profile.maxEndpointsPerSlice))
+      found.set(service, `${found.get(service) ?? ''} ${text}`);
     return found;
   }
 
   #look(): void {
     const { scheduler, profile } = this.#parts;
-    const withinMs = (profile.culprit === 'seldom' ? afterRefusalsMs : promptMs) + profile.delayMs + profile.watchDelayMs;
+    const withinMs =
+      (profile.culprit === 'seldom' ? afterRefusalsMs : promptMs) + profile.delayMs + profile.watchDelayMs;
     for (const [service, what] of this.#differences()) {
       if (this.#owed.get(service)?.what === what) continue;
       const owed = { at: scheduler.now, what };
       this.#owed.set(service, owed);
-      if (scheduler.now + withinMs < this.#endsAt) scheduler.after(withinMs, () => this.#check(service, owed));
+      if (scheduler.now + withinMs < this.#endsAt)
+        scheduler.after(withinMs, () => this.#check(service, owed));
     }
   }
 
   #check(service: string, owed: { readonly at: number; readonly what: string }): void {
     const { store, scheduler, isRestless, fail } = this.#parts;
     const [namespace = '', name = ''] = service.split('/');
-    if (this.#owed.get(service) !== owed || isCulprit(namespace, name) || this.#differences().get(service) !== owed.what) return;
+    if (
+      this.#owed.get(service) !== owed ||
+      isCulprit(namespace, name) ||
+      this.#differences().get(service) !== owed.what
+    )
+      return;
     const found = store.find('Service', namespace, name);
     // Without its node a pod is in no slice, and the run fails until the node or the pod is gone (ES-32).
-    if (!found || isUpstreamsOwn(store, found, isRestless) || store.list('Pod', namespace).some((p) => isRestless(String(p.spec?.['nodeName']))))
+    if (
+      !found ||
+      isUpstreamsOwn(store, found, isRestless) ||
+      store.list('Pod', namespace).some((p) => isRestless(String(p.spec?.['nodeName'])))
+    )
       return;
-    fail(`not written ${scheduler.now - owed.at} ms after its change, though its own calls met no fault: ${owed.what}`);
+    fail(
+      `not written ${scheduler.now - owed.at} ms after its change, though its own calls met no fault: ${owed.what}`,
+    );
   }
 }

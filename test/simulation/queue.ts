@@ -1,4 +1,7 @@
-/** An SQS standard queue with everything that its documentation allows: late, twice, in any order, again after the visibility timeout. */
+/**
+ * An SQS standard queue with everything that its documentation allows: late, twice, in any order, again after
+ * the visibility timeout.
+ */
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -35,14 +38,17 @@ export class Queue {
   }
 
   add({ body, delaySeconds = 0 }: OutgoingMessage): void {
-    if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900) throw new RangeError(`a delay of ${delaySeconds} s`);
+    if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900)
+      throw new RangeError(`a delay of ${delaySeconds} s`);
     const copies = this.#random.chance(this.options.duplicates()) ? (this.#random.chance(0.03) ? 10 : 2) : 1;
     for (let i = 0; i < copies; i++) {
       const id = `${this.options.name}${++this.#ids}`;
       const message: Message = { id, body, sentAtMs: this.#scheduler.now, receives: 0, visibleAt: 0 };
       this.messages.set(id, message);
       // Most are quick even where some are late.
-      const late = this.#random.chance(0.3) ? this.#random.between(0, this.options.delayMs(body)) : this.#random.between(0, 30);
+      const late = this.#random.chance(0.3)
+        ? this.#random.between(0, this.options.delayMs(body))
+        : this.#random.between(0, 30);
       this.#show(message, delaySeconds * 1000 + late);
     }
   }

@@ -12,13 +12,23 @@ const bytes = 150_000;
 async function reads() {
   const failures: string[] = [];
   const drawn = drawProfile(new Random(1), new Random(1), true);
-  const limits = { ...drawn.limits, pods: { ...drawn.limits.pods, maxBytes: bytes }, ingest: { ...drawn.limits.ingest, rangeBytes: bytes } };
+  const limits = {
+    ...drawn.limits,
+    pods: { ...drawn.limits.pods, maxBytes: bytes },
+    ingest: { ...drawn.limits.ingest, rangeBytes: bytes },
+  };
   const table = inMemory();
   await table.put({ pk: 'c#POD#large', sk: 'p', o: 'x'.repeat(bytes - 100) });
   await table.put({ pk: 'c#POD#a', sk: 'p', o: 'x' });
   const fail = (what: string): void => void failures.push(what);
   const scheduler = new Scheduler(0, drainMicrotasks);
-  const actor = new Actor('sync-1', { scheduler, random: new Random(1), slow: () => 0, trace: undefined, fail });
+  const actor = new Actor('sync-1', {
+    scheduler,
+    random: new Random(1),
+    slow: () => 0,
+    trace: undefined,
+    fail,
+  });
   const gates = new Map<string, () => void>();
   const watched = new ReadsWatch(table, { ...drawn, limits }, fail).table(actor, {
     ...table,

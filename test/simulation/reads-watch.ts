@@ -1,4 +1,7 @@
-/** What a process reads of the snapshot at a time, in bytes and in units of one partition: both are everybody's (docs/limits.md). */
+/**
+ * What a process reads of the snapshot at a time, in bytes and in units of one partition: both are
+ * everybody's (docs/limits.md).
+ */
 import { itemSize } from '#shared/store/item-size.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
@@ -37,7 +40,8 @@ export class ReadsWatch {
     return {
       ...table,
       query: async (pk, range) => {
-        if (actor.name.startsWith('sync-') && pk.endsWith('#NODE') && range?.from === undefined) await this.#countNodes(actor, pk);
+        if (actor.name.startsWith('sync-') && pk.endsWith('#NODE') && range?.from === undefined)
+          await this.#countNodes(actor, pk);
         const isPage = (range?.atMost ?? Number.POSITIVE_INFINITY) <= pageItems;
         if (!/#(POD|SVC)#/.test(pk) || isPage) return table.query(pk, range);
         return this.#counted(actor, pk, () => table.query(pk, range));
@@ -49,7 +53,8 @@ export class ReadsWatch {
     const burst = this.#bursts.get(actor) ?? { underWay: 0, partitions: new Map() };
     this.#bursts.set(actor, burst);
     if (burst.underWay === 0) burst.partitions.clear();
-    // The runs of a worker read a namespace one after the other, however many there are, while reads of other namespaces go on.
+    // The runs of a worker read a namespace one after the other, however many there are, while reads of other
+    // namespaces go on.
     const partition = burst.partitions.get(pk) ?? { underWay: 0, bytes: 0 };
     burst.partitions.set(pk, partition);
     if (partition.underWay === 0) partition.bytes = 0;
@@ -60,9 +65,14 @@ export class ReadsWatch {
       const bytes = items.reduce((sum, item) => sum + itemSize(item), 0);
       partition.bytes += bytes;
       const atOnce = [...burst.partitions.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-      if (pk.includes('#POD#') && actor.name.startsWith('sync-') && bytes > this.#profile.limits.pods.maxBytes)
+      if (
+        pk.includes('#POD#') &&
+        actor.name.startsWith('sync-') &&
+        bytes > this.#profile.limits.pods.maxBytes
+      )
         this.#fail(`${actor.name} has ${bytes} bytes of ${pk} in one answer`);
-      if (atOnce > this.#maxBytes()) this.#fail(`${actor.name} has ${atOnce} bytes of objects at a time, the last of them of ${pk}`);
+      if (atOnce > this.#maxBytes())
+        this.#fail(`${actor.name} has ${atOnce} bytes of objects at a time, the last of them of ${pk}`);
       return items;
     } finally {
       burst.underWay--;
@@ -70,7 +80,10 @@ export class ReadsWatch {
     }
   }
 
-  /** Of the namespace of a large tenant its Pods and its Services, each as much as a process takes; and of the others their few objects. */
+  /**
+   * Of the namespace of a large tenant its Pods and its Services, each as much as a process takes; and of the
+   * others their few objects.
+   */
   #maxBytes(): number {
     const { pods, ingest } = this.#profile.limits;
     return 2 * Math.max(pods.maxBytes, ingest.rangeBytes) + othersBytes;
@@ -86,7 +99,9 @@ export class ReadsWatch {
     const count = (reads.get(version) ?? 0) + 1;
     reads.set(version, count);
     if (count > maxNodeReads)
-      this.#fail(`${actor.name} reads all Nodes for the ${count}th time in its worker, at version ${meta?.['nodes']} of their set`);
+      this.#fail(
+        `${actor.name} reads all Nodes for the ${count}th time in its worker, at version ${meta?.['nodes']} of their set`,
+      );
   }
 }
 

@@ -1,4 +1,7 @@
-/** Deliberate bugs of relays that share a Lease: put around the objects' public members, as no port lies between. */
+/**
+ * Deliberate bugs of relays that share a Lease: put around the objects' public members, as no port lies
+ * between.
+ */
 import type { Candidate, Election } from '#functions/relay/election/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 

@@ -1,4 +1,7 @@
-/** A relay's connections to the API server and to the queue. Each may be cut for a while: calls hang and then fail, watches break. */
+/**
+ * A relay's connections to the API server and to the queue. Each may be cut for a while: calls hang and then
+ * fail, watches break.
+ */
 import type { LeaseStore } from '#functions/relay/election/lease-store.ts';
 import type { WatchSource } from '#functions/relay/source/watch-source.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
@@ -17,7 +20,13 @@ export interface RelayWays {
 
 const hangsMs = { api: 1_500, queue: 10_000 };
 
-export function relayWays(actor: Actor, source: Watched, queue: MessageQueue, lease: MemoryLease, faults: Faults): RelayWays {
+export function relayWays(
+  actor: Actor,
+  source: Watched,
+  queue: MessageQueue,
+  lease: MemoryLease,
+  faults: Faults,
+): RelayWays {
   const cutUntil = { api: 0, queue: 0 };
   const lost = (): ClusterApiError => new ClusterApiError('timed out', { status: 0 });
   const reach = async <T>(what: 'api' | 'queue', call: () => Promise<T>): Promise<T> => {

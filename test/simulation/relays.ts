@@ -34,7 +34,12 @@ export class Relays {
   /** Returns true if every relay has listed, has sent all its entries, and watches. */
   get areIdle(): boolean {
     const speaking = this.all.filter((r) => r.relay.isLeading);
-    return speaking.length > 0 && speaking.every((r) => r.relay.isReady && !r.source.awaitsWatch && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0);
+    return (
+      speaking.length > 0 &&
+      speaking.every(
+        (r) => r.relay.isReady && !r.source.awaitsWatch && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0,
+      )
+    );
   }
 
   start(): void {
@@ -54,7 +59,13 @@ export class Relays {
         };
       },
     };
-    const ways = relayWays(actor, source, this.#processes.queue(actor, 'events'), this.lease, this.#processes.faults);
+    const ways = relayWays(
+      actor,
+      source,
+      this.#processes.queue(actor, 'events'),
+      this.lease,
+      this.#processes.faults,
+    );
     const log = this.#processes.log(actor);
     const meter = new Meter();
     const { limits } = this.#world.profile;

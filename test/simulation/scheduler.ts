@@ -1,6 +1,6 @@
 /**
- * Virtual time. One task runs, then all promises that it started, then the next task by time. Tasks must not use timers or I/O, because only promises drive
- * them.
+ * Virtual time. One task runs, then all promises that it started, then the next task by time. Tasks must not
+ * use timers or I/O, because only promises drive them.
  */
 export class Scheduler {
   now: number;
@@ -77,8 +77,9 @@ interface Task {
 const before = (a: Task, b: Task): boolean => a.time < b.time || (a.time === b.time && a.order < b.order);
 
 /**
- * Resolves when no microtask is left, with microtasks that microtasks create: a tick requested within a microtask comes after them. It costs a third of
- * setImmediate, with which the test of the scheduler compares it.
+ * Resolves when no microtask is left, with microtasks that microtasks create: a tick requested within a
+ * microtask comes after them. It costs a third of setImmediate, with which the test of the scheduler compares
+ * it.
  */
 export const drainMicrotasks = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 export const drainByImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

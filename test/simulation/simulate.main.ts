@@ -1,4 +1,7 @@
-/** npm run simulate -- --seeds N --from S [--jobs N] [--trace] [--table local|http://127.0.0.1:PORT]: the last line is "N passed, N failed". */
+/**
+ * npm run simulate -- --seeds N --from S [--jobs N] [--trace] [--table local|http://127.0.0.1:PORT]: the last
+ * line is "N passed, N failed".
+ */
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -17,8 +20,8 @@ const { values } = programArguments({
     /** The whole trace, also of what passes. */
     trace: { type: 'boolean', default: false },
     /**
-     * Address of a server with DynamoDB's protocol. The table is then on the server, by the driver of production, instead of in memory. `local` starts Amazon's
-     * DynamoDB Local.
+     * Address of a server with DynamoDB's protocol. The table is then on the server, by the driver of
+     * production, instead of in memory. `local` starts Amazon's DynamoDB Local.
      */
     table: { type: 'string' },
   },
@@ -65,8 +68,11 @@ async function replay(seed: number, failures: readonly string[]): Promise<void> 
   if (seeds === 1 || values.trace) for (const line of lines) console.log(line);
   for (const failure of failures) console.log(`seed ${seed}: ${failure}`);
   if (failures.length > 0 && seeds > 1)
-    console.log(`seed ${seed} failed; its ${lines.length} lines of trace: npm run simulate -- --seeds 1 --from ${seed}`);
-  if (JSON.stringify(again.failures) !== JSON.stringify(failures)) throw new Error(`seed ${seed} did not replay exactly`);
+    console.log(
+      `seed ${seed} failed; its ${lines.length} lines of trace: npm run simulate -- --seeds 1 --from ${seed}`,
+    );
+  if (JSON.stringify(again.failures) !== JSON.stringify(failures))
+    throw new Error(`seed ${seed} did not replay exactly`);
 }
 
 async function inProcesses(): Promise<readonly [number, number]> {
@@ -75,15 +81,21 @@ async function inProcesses(): Promise<readonly [number, number]> {
     Array.from({ length: jobs }, (_, i) => {
       const [first, count] = [from + i * share, Math.min(share, seeds - i * share)];
       const table = endpoint === undefined ? [] : ['--table', endpoint];
-      const child = spawn(process.execPath, [import.meta.filename, '--seeds', String(count), '--from', String(first), ...table], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = spawn(
+        process.execPath,
+        [import.meta.filename, '--seeds', String(count), '--from', String(first), ...table],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
       let last = '0 passed, 0 failed';
       createInterface({ input: child.stdout }).on('line', (line) => {
         if (/^\d+ passed, \d+ failed$/.test(line)) last = line;
         else if (!/^[\d.]+ s$/.test(line)) console.log(line);
       });
-      return new Promise<readonly number[]>((resolve) => child.once('close', () => resolve(last.match(/\d+/g)?.map(Number) ?? [])));
+      return new Promise<readonly number[]>((resolve) =>
+        child.once('close', () => resolve(last.match(/\d+/g)?.map(Number) ?? [])),
+      );
     }),
   );
   return [results.reduce((n, [p = 0]) => n + p, 0), results.reduce((n, [, f = 0]) => n + f, 0)];

@@ -77,13 +77,15 @@ async function checkAtRest(world: World): Promise<boolean> {
   world.monitor.finish();
   await checkClean(world, true);
   await checkCluster(world, true);
-  for (const wrong of await world.listedThen.errors(world.table, cluster)) world.fail(`explain --at: ${wrong}`);
+  for (const wrong of await world.listedThen.errors(world.table, cluster))
+    world.fail(`explain --at: ${wrong}`);
   return healedByList;
 }
 
 /**
- * Lists again for faults that only the next list repairs: existing objects that a list lacked, and first lists that stay incomplete. The latter occur if a
- * relay died during its first list after it raised the fence above another relay's list, which is then ignored.
+ * Lists again for faults that only the next list repairs: existing objects that a list lacked, and first
+ * lists that stay incomplete. The latter occur if a relay died during its first list after it raised the
+ * fence above another relay's list, which is then ignored.
  */
 async function listForWhoDied(world: World): Promise<boolean> {
   if (!world.abandoned && !isLiedTo(world.profile)) return false;
@@ -96,23 +98,31 @@ async function listForWhoDied(world: World): Promise<boolean> {
 }
 
 /**
- * A list that takes much away is applied when sweep has made its own. And sweep wakes the services where the worker that was to do it failed, or where the
- * last of the first lists came while a session was not verified.
+ * A list that takes much away is applied when sweep has made its own. And sweep wakes the services where the
+ * worker that was to do it failed, or where the last of the first lists came while a session was not
+ * verified.
  */
 async function waitsForSweep({ table }: World): Promise<boolean> {
   const meta = await readCluster(table, cluster);
   if (!meta || !hasRuns(meta)) return false;
-  return meta.lists.ownListsWanted.length > 0 || meta.modeSwitch.owesWaking || (meta.lists.suppressesWakeUps && missingFirstLists(meta).length === 0);
+  return (
+    meta.lists.ownListsWanted.length > 0 ||
+    meta.modeSwitch.owesWaking ||
+    (meta.lists.suppressesWakeUps && missingFirstLists(meta).length === 0)
+  );
 }
 
 const settleMs = 120_000;
-/** Messages of a session that sweep has to verify wait twice as long each time, the last of them for about as long as the verification took. */
+/**
+ * Messages of a session that sweep has to verify wait twice as long each time, the last of them for about as
+ * long as the verification took.
+ */
 const verifiedMs = 300_000;
 const stepMs = 6_000;
 
 /**
- * Until nothing is under way and nothing has changed for a while. Returns false after a failure: the world may never come to rest then, and what it still
- * owes is no further failure.
+ * Until nothing is under way and nothing has changed for a while. Returns false after a failure: the world
+ * may never come to rest then, and what it still owes is no further failure.
  */
 async function settle(world: World, after: string): Promise<boolean> {
   const { scheduler, store } = world;
@@ -129,23 +139,35 @@ async function settle(world: World, after: string): Promise<boolean> {
     if (!idle) quietSince = Number.POSITIVE_INFINITY;
     else if (quietSince === Number.POSITIVE_INFINITY) quietSince = scheduler.now;
     else return true;
-    const limit = Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) + (world.profile.goesBack === 'never' ? settleMs : verifiedMs);
+    const limit =
+      Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) +
+      (world.profile.goesBack === 'never' ? settleMs : verifiedMs);
     if (scheduler.now > limit) {
-      // A Service that is not there any more is given slices, which the garbage collector takes away, and a pod waits for a node: until the next list.
-      if (canHaveGhosts(world) && (await snapshotErrors(world)).some((e) => e.startsWith('ghost'))) return true;
-      const waiting = [...world.queues.syncs.messages.values(), ...world.queues.events.messages.values()].map((m) => m.body.slice(0, 300));
-      world.fail(`not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`);
+      // A Service that is not there any more is given slices, which the garbage collector takes away, and a
+      // pod waits for a node: until the next list.
+      if (canHaveGhosts(world) && (await snapshotErrors(world)).some((e) => e.startsWith('ghost')))
+        return true;
+      const waiting = [...world.queues.syncs.messages.values(), ...world.queues.events.messages.values()].map(
+        (m) => m.body.slice(0, 300),
+      );
+      world.fail(
+        `not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`,
+      );
       return false;
     }
   }
 }
 
-/** Ingest may stand still between its read of the fence and its write, while a list passes (docs/architecture.md, "Not guaranteed"). */
+/**
+ * Ingest may stand still between its read of the fence and its write, while a list passes
+ * (docs/architecture.md, "Not guaranteed").
+ */
 const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.slow > 0;
 
 /**
- * Returns true if a list may have missed a change. A client may delete an unsaved output of a run, or its namespace, without a watch event. A list before the save cannot miss
- * the output, so only the next list does. A false state of an existing pod may also arrive after a list with the true state.
+ * Returns true if a list may have missed a change. A client may delete an unsaved output of a run, or its
+ * namespace, without a watch event. A list before the save cannot miss the output, so only the next list
+ * does. A false state of an existing pod may also arrive after a list with the true state.
  */
 const mayHaveMissedAList = async (world: World): Promise<boolean> =>
   ((world.profile.foreignEdits > 0 || world.hasDeletedNamespace) && world.profile.relayKills > 0) ||
@@ -153,16 +175,31 @@ const mayHaveMissedAList = async (world: World): Promise<boolean> =>
   (await hasForgottenAService(world)) ||
   hasRelabelledSlice(world);
 
-/** It was deleted in shadow mode, where neither we nor others write, and the switch to active wakes the Services that the hub has a record of. */
+/**
+ * It was deleted in shadow mode, where neither we nor others write, and the switch to active wakes the
+ * Services that the hub has a record of.
+ */
 async function hasForgottenAService({ profile, store, table }: World): Promise<boolean> {
   if (profile.modeSwitches === 0 || profile.awayMode !== 'shadow' || profile.isBeside) return false;
-  const known = new Set((await table.items()).filter(({ pk }) => pk.includes('#SVC#')).map(({ pk, sk }) => `${pk.split('#')[2]}/${sk}`));
-  const isForgotten = ({ namespace = '', name }: { readonly namespace?: string; readonly name: string }): boolean =>
-    !known.has(`${namespace}/${name}`) && !store.find('Service', namespace, name);
+  const known = new Set(
+    (await table.items())
+      .filter(({ pk }) => pk.includes('#SVC#'))
+      .map(({ pk, sk }) => `${pk.split('#')[2]}/${sk}`),
+  );
+  const isForgotten = ({
+    namespace = '',
+    name,
+  }: {
+    readonly namespace?: string;
+    readonly name: string;
+  }): boolean => !known.has(`${namespace}/${name}`) && !store.find('Service', namespace, name);
   return store.list('Endpoints').some(({ metadata }) => isForgotten(metadata));
 }
 
-/** Another client labelled a slice of ours for a Service that was gone. A run without a Service leaves slices alone, and one came later with a selector. */
+/**
+ * Another client labelled a slice of ours for a Service that was gone. A run without a Service leaves slices
+ * alone, and one came later with a selector.
+ */
 const hasRelabelledSlice = ({ profile, store }: World): boolean =>
   profile.isBeside &&
   store.list('EndpointSlice').some(({ metadata: { labels = {}, ownerReferences: [owner] = [] } }) => {
@@ -204,7 +241,8 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
         if (resynced || !wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation))
           world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
       }
-      if (isClean(work) && work.dirtyAtMs !== undefined) world.fail(`work is clean and still in the index of what is owed: ${item.pk}`);
+      if (isClean(work) && work.dirtyAtMs !== undefined)
+        world.fail(`work is clean and still in the index of what is owed: ${item.pk}`);
     }
     if (item['past'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
   }
@@ -214,14 +252,15 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
     for (const text of wrong) world.fail(`history: ${text}`);
   }
   const { events, syncs, parked } = world.queues;
-  for (const q of [events, syncs]) for (const m of q.dead) world.fail(`dead letter in ${q.options.name}: ${m.body.slice(0, 300)}`);
+  for (const q of [events, syncs])
+    for (const m of q.dead) world.fail(`dead letter in ${q.options.name}: ${m.body.slice(0, 300)}`);
   for (const m of parked.messages.values()) world.fail(`in parked: ${m.body.slice(0, 300)}`);
   for (const body of quarantined(world)) world.fail(`in quarantine: ${body.slice(0, 300)}`);
 }
 
 /**
- * Returns messages that should not be quarantined. Messages of a session that began just before its cluster was created again, and was not bound by then, are
- * rightly there, because their cluster no longer exists.
+ * Returns messages that should not be quarantined. Messages of a session that began just before its cluster
+ * was created again, and was not bound by then, are rightly there, because their cluster no longer exists.
  */
 function quarantined({ queues, profile }: World): readonly string[] {
   const isOfTheFormer = (body: string): boolean =>
@@ -229,12 +268,17 @@ function quarantined({ queues, profile }: World): readonly string[] {
   return [...queues.quarantine.messages.values()].map((m) => m.body).filter((body) => !isOfTheFormer(body));
 }
 
-/** Services with an output that a run wrote in a history that was lost and saved, where the restore looked like none (docs/architecture.md, "Not guaranteed"). */
+/**
+ * Services with an output that a run wrote in a history that was lost and saved, where the restore looked
+ * like none (docs/architecture.md, "Not guaranteed").
+ */
 async function writtenInLostHistory({ profile, store, table }: World): Promise<ReadonlySet<string>> {
   const incarnation = (await readCluster(table, cluster))?.incarnation;
   if (profile.goesBack !== 'restored' || incarnation === undefined) return new Set();
   const newest = versionOf(incarnation, String(store.resourceVersion));
-  const saved = (await table.items()).filter(({ pk, v, b }) => pk.includes('#OUT#') && b !== undefined && (v as string) > newest);
+  const saved = (await table.items()).filter(
+    ({ pk, v, b }) => pk.includes('#OUT#') && b !== undefined && (v as string) > newest,
+  );
   return new Set(saved.map(({ pk }) => pk.slice(pk.indexOf('#OUT#') + '#OUT#'.length)));
 }
 
@@ -246,15 +290,20 @@ async function checkCluster(world: World, resynced: boolean): Promise<void> {
     if (isOfTenant(namespace)) continue;
     const found = world.store.find('Service', namespace, name);
     if (!resynced && found && isUpstreamsOwn(world.store, found, world.monitor.isRestless)) continue;
-    world.fail(`${resynced ? 'after a resync' : 'at rest'} the cluster is not what a live recomputation gives: ${text}`);
+    world.fail(
+      `${resynced ? 'after a resync' : 'at rest'} the cluster is not what a live recomputation gives: ${text}`,
+    );
   }
 }
 
 async function resync(world: World): Promise<void> {
   const meta = await readCluster(world.table, cluster);
-  if (meta?.mode !== modeOf(world.profile) || meta.optIn !== world.profile.optIn) world.fail(`the cluster was left in mode ${meta?.mode}`);
+  if (meta?.mode !== modeOf(world.profile) || meta.optIn !== world.profile.optIn)
+    world.fail(`the cluster was left in mode ${meta?.mode}`);
   if (meta?.modeSwitch.owesWaking) world.fail('the last switch of mode was not finished');
-  const services = new Set(world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`));
+  const services = new Set(
+    world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`),
+  );
   for (const { pk } of await world.table.items()) {
     if (!pk.includes('#WORK#')) continue;
     const { namespace, name: service } = parseWorkKey(pk);

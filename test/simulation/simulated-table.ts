@@ -1,4 +1,6 @@
-/** The table of a world: in memory, or a real server (DynamoDB Local, dynalite) by the driver of production. */
+/**
+ * The table of a world: in memory, or a real server (DynamoDB Local, dynalite) by the driver of production.
+ */
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTable } from '#infra/local/create-table.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
@@ -18,14 +20,21 @@ export function inMemory(): SimulatedTable {
 
 export interface RealTable {
   readonly table: SimulatedTable;
-  /** Resolves when no call and no task is pending. Virtual time does not advance meanwhile, so the seed decides the order of events. */
+  /**
+   * Resolves when no call and no task is pending. Virtual time does not advance meanwhile, so the seed
+   * decides the order of events.
+   */
   readonly drain: () => Promise<void>;
   readonly drop: () => Promise<void>;
 }
 
 /** A table of its own for one world. Without expiry: the world's clock is not the server's. */
 export async function onServer(endpoint: string, tableName: string): Promise<RealTable> {
-  const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  const client = new DynamoDBClient({
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
   await createTable(client, tableName);
   const inner = dynamoTable(client, tableName);
   let underWay = 0;
@@ -71,7 +80,9 @@ export async function onServer(endpoint: string, tableName: string): Promise<Rea
 async function allItems(table: Table): Promise<readonly Item[]> {
   const partitions = new Set<string>();
   for (let next: Parameters<Table['scanKeys']>[0] | 'begin' = 'begin'; next !== undefined; ) {
-    const page: Awaited<ReturnType<Table['scanKeys']>> = await table.scanKeys(next === 'begin' ? undefined : next);
+    const page: Awaited<ReturnType<Table['scanKeys']>> = await table.scanKeys(
+      next === 'begin' ? undefined : next,
+    );
     for (const { pk } of page.keys) partitions.add(pk);
     next = page.next;
   }

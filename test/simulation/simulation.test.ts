@@ -3,7 +3,10 @@ import { expect, it } from 'vitest';
 import { drainByImmediate, drainMicrotasks } from './scheduler.ts';
 import { simulate } from './simulate.ts';
 
-/** Five seconds of one core. `.ci/run` goes on with the seeds after these; `npm run simulate` runs as many as you like. */
+/**
+ * Five seconds of one core. `.ci/run` goes on with the seeds after these; `npm run simulate` runs as many as
+ * you like.
+ */
 const seeds = 20;
 
 it('every promise holds after the last fault of any history', async () => {
@@ -15,7 +18,8 @@ it('every promise holds after the last fault of any history', async () => {
     // The test runner needs a turn of the event loop for its messages.
     await drainByImmediate();
   }
-  // The questions that explain --at has answered without a doubt: an answer that is never sure would keep every promise.
+  // The questions that explain --at has answered without a doubt: an answer that is never sure would keep
+  // every promise.
   expect(certain.reduce((a, b) => a + b)).toBeGreaterThan(20);
 });
 

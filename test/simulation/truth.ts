@@ -3,7 +3,12 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
-import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
@@ -12,8 +17,11 @@ import { type OptIn, withOptInSelector, writerOf } from '#shared/opt-in/writer.t
 import { decideSlices } from '#shared/slices/decide.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 
-const objects = <T>(store: Store, kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice', namespace = ''): readonly T[] =>
-  store.list(kind, namespace) as readonly unknown[] as readonly T[];
+const objects = <T>(
+  store: Store,
+  kind: 'Service' | 'Pod' | 'Node' | 'Endpoints' | 'EndpointSlice',
+  namespace = '',
+): readonly T[] => store.list(kind, namespace) as readonly unknown[] as readonly T[];
 
 /** Returns true if the pod is a ready endpoint of the service by these states. */
 export function isEndpoint(pod: Pod, service: Service | undefined): boolean {
@@ -32,7 +40,13 @@ export interface Plans {
 }
 
 /** Computes the outputs of the two controllers for the true state of the cluster. */
-export function recompute(store: Store, namespace: string, name: string, maxEndpointsPerSlice: number, optIn: OptIn = 'off'): Plans {
+export function recompute(
+  store: Store,
+  namespace: string,
+  name: string,
+  maxEndpointsPerSlice: number,
+  optIn: OptIn = 'off',
+): Plans {
   const found = store.find('Service', namespace, name);
   const raw = found && project('Service', found);
   const service = raw && withOptInSelector(raw, optIn);
@@ -43,7 +57,9 @@ export function recompute(store: Store, namespace: string, name: string, maxEndp
   const nodes = new Map(objects<Node>(store, 'Node').map((n) => [n.metadata.name, project('Node', n)]));
   const current = store.find('Endpoints', namespace, name);
   const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
-    (s) => s.metadata.labels?.[labelServiceName] === name && s.metadata.labels?.[labelSliceManagedBy] === managedBy,
+    (s) =>
+      s.metadata.labels?.[labelServiceName] === name &&
+      s.metadata.labels?.[labelSliceManagedBy] === managedBy,
   );
   return {
     endpoints: decideEndpoints({ namespace, name, service: raw, pods, current, triggerTimes: undefined }),
@@ -60,14 +76,20 @@ export function recompute(store: Store, namespace: string, name: string, maxEndp
   };
 }
 
-/** Returns the differences from a recomputation as lines, for every service and for leftovers of deleted ones. */
+/**
+ * Returns the differences from a recomputation as lines, for every service and for leftovers of deleted ones.
+ */
 export function differences(
   store: Store,
   maxEndpointsPerSlice: number,
   optIn: OptIn = 'off',
   cleanup = true,
 ): readonly { readonly service: string; readonly text: string }[] {
-  const keys = new Set([...store.list('Service'), ...store.list('Endpoints')].map((o) => `${o.metadata.namespace}/${o.metadata.name}`));
+  const keys = new Set(
+    [...store.list('Service'), ...store.list('Endpoints')].map(
+      (o) => `${o.metadata.namespace}/${o.metadata.name}`,
+    ),
+  );
   const found: { service: string; text: string }[] = [];
   for (const key of [...keys].sort()) {
     const [namespace = '', name = ''] = key.split('/');
@@ -79,27 +101,37 @@ export function differences(
         text: `Endpoints ${key}: ${JSON.stringify(endpoints.write)} over ${JSON.stringify(store.find('Endpoints', namespace, name)?.['subsets'])}`,
       });
     }
-    if (hasWork(slices)) found.push({ service: key, text: `slices of ${key}: ${JSON.stringify({ ...slices, triggerTimes: undefined })}` });
+    if (hasWork(slices))
+      found.push({
+        service: key,
+        text: `slices of ${key}: ${JSON.stringify({ ...slices, triggerTimes: undefined })}`,
+      });
   }
   return optIn === 'off' ? found : [...found, ...formerWriters(store, cleanup)];
 }
 
 /** Returns leftovers of a service's former writers. Without `cleanup` those of the built-in writer stay. */
-function formerWriters(store: Store, cleanup: boolean): readonly { readonly service: string; readonly text: string }[] {
+function formerWriters(
+  store: Store,
+  cleanup: boolean,
+): readonly { readonly service: string; readonly text: string }[] {
   return store.list('Service').flatMap((service) => {
     const { namespace = '', name } = service.metadata;
     const { by } = writerOf(service);
     if (by === 'invalid-annotation' || by === 'no-annotation' || (by === 'opt-in' && !cleanup)) return [];
     const left = by === 'opt-in' ? slicesManagedBy : optInManagedBy;
     const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
-      ({ metadata: { labels = {} } }) => labels[labelServiceName] === name && labels[labelSliceManagedBy] === left,
+      ({ metadata: { labels = {} } }) =>
+        labels[labelServiceName] === name && labels[labelSliceManagedBy] === left,
     );
     const held = store.find('Endpoints', namespace, name);
     const endpoints = by === 'opt-in' && held !== undefined && isLeftover(held);
-    return [...slices.map((s) => `slice ${s.metadata.name}`), ...(endpoints ? ['Endpoints'] : [])].map((what) => ({
-      service: `${namespace}/${name}`,
-      text: `${what} of ${namespace}/${name} are left of its writer before`,
-    }));
+    return [...slices.map((s) => `slice ${s.metadata.name}`), ...(endpoints ? ['Endpoints'] : [])].map(
+      (what) => ({
+        service: `${namespace}/${name}`,
+        text: `${what} of ${namespace}/${name} are left of its writer before`,
+      }),
+    );
   });
 }
 
@@ -110,7 +142,10 @@ const managerOf = (service: Service | undefined, optIn: OptIn): string =>
 /** Manager of the slices that Kubernetes mirrors from Endpoints. */
 export const mirroredBy = 'endpointslicemirroring-controller.k8s.io';
 
-/** UIDs of the pods that the service's outputs of one kind show as ready, and how many pods they show in all: each once, in however many slices it is. */
+/**
+ * UIDs of the pods that the service's outputs of one kind show as ready, and how many pods they show in all:
+ * each once, in however many slices it is.
+ */
 export function shownPods(
   store: Store,
   kind: string,
@@ -135,8 +170,14 @@ export function shownPods(
     for (const s of objects<EndpointSlice>(store, 'EndpointSlice', namespace)) {
       const { labels = {} } = s.metadata;
       if (labels[labelServiceName] !== service) continue;
-      // Where there are several writers, what all of them show is served. Mirrored slices go when the Endpoints do.
-      if (optIn === 'off' ? labels[labelSliceManagedBy] !== slicesManagedBy : labels[labelSliceManagedBy] === mirroredBy) continue;
+      // Where there are several writers, what all of them show is served. Mirrored slices go when the
+      // Endpoints do.
+      if (
+        optIn === 'off'
+          ? labels[labelSliceManagedBy] !== slicesManagedBy
+          : labels[labelSliceManagedBy] === mirroredBy
+      )
+        continue;
       for (const e of s.endpoints ?? []) add(e.targetRef?.uid, e.conditions?.ready !== false);
     }
   }
@@ -147,13 +188,20 @@ export const podByUid = (store: Store, namespace: string, uid: string): Pod | un
   objects<Pod>(store, 'Pod', namespace).find((p) => p.metadata.uid === uid);
 
 /**
- * Returns true for a service that upstream would not have woken either. A terminated pod may wake no service (PK-8). The node of a pod may have been added
- * after it, for a service that skips such pods silently (EV-22, ES-32).
+ * Returns true for a service that upstream would not have woken either. A terminated pod may wake no service
+ * (PK-8). The node of a pod may have been added after it, for a service that skips such pods silently (EV-22,
+ * ES-32).
  */
-export function isUpstreamsOwn(store: Store, service: RawObject, isRestless: (node: string) => boolean): boolean {
-  const { selector, publishNotReadyAddresses } = (withOptInSelector(service, 'active').spec ?? {}) as Service['spec'] & object;
+export function isUpstreamsOwn(
+  store: Store,
+  service: RawObject,
+  isRestless: (node: string) => boolean,
+): boolean {
+  const { selector, publishNotReadyAddresses } = (withOptInSelector(service, 'active').spec ??
+    {}) as Service['spec'] & object;
   return objects<Pod>(store, 'Pod', service.metadata.namespace ?? '').some(
     (p) =>
-      selectorMatches(selector, p.metadata.labels) && (isPodTerminal(p) || (publishNotReadyAddresses === true && isRestless(p.spec?.nodeName ?? ''))),
+      selectorMatches(selector, p.metadata.labels) &&
+      (isPodTerminal(p) || (publishNotReadyAddresses === true && isRestless(p.spec?.nodeName ?? ''))),
   );
 }

@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** The deliberate bugs that the simulation must find: `npm run test:mutants`. Seeds that are out of date cost it minutes (CONTRIBUTING.md). */
+/**
+ * The deliberate bugs that the simulation must find: `npm run test:mutants`. Seeds that are out of date cost
+ * it minutes (CONTRIBUTING.md).
+ */
 export default defineConfig({
   test: {
     include: ['test/simulation/mutants.test.ts'],

@@ -52,7 +52,8 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
         async () => {
           if (faults.isServed?.(kind) === false) throw notServed();
           const [at = String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
-          if (Number(at) > store.resourceVersion) throw new ClusterApiError('too large resource version', { status: 504 });
+          if (Number(at) > store.resourceVersion)
+            throw new ClusterApiError('too large resource version', { status: 504 });
           const all = store.list(kind, '', Number(at)).filter((o) => keyOf(o) > after);
           const items = all.slice(0, page.limit);
           const last = items.at(-1);
@@ -84,7 +85,8 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
       const stop = store.watch(
         kind,
         (event) => {
-          // A watch from a future version, as after a restore, gets no events until the history has reached it.
+          // A watch from a future version, as after a restore, gets no events until the history has reached
+          // it.
           if (broken || ended || event.resourceVersion <= Number(from)) return;
           if (!isFlawed()) return arrive(eventOf(event));
           broken = true;
@@ -103,7 +105,8 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
       cuts.add(cut);
       const bookmarks = (): void => {
         if (ended || broken) return;
-        if (store.resourceVersion >= Number(from)) arrive({ type: 'BOOKMARK', resourceVersion: String(store.resourceVersion) });
+        if (store.resourceVersion >= Number(from))
+          arrive({ type: 'BOOKMARK', resourceVersion: String(store.resourceVersion) });
         actor.later(60_000, bookmarks);
       };
       actor.later(60_000, bookmarks);

@@ -93,7 +93,12 @@ export class World implements WorldState {
     const optIn = { ...drawn, ...drawOptIn(seed, drawn, mutant !== undefined) };
     const calm = mutant !== undefined;
     const partial = { ...optIn, ...drawPartialAnswers(seed, optIn, calm) };
-    const blamed = { ...partial, ...drawTenant(seed, partial, calm), ...drawCulprit(seed, calm), ...drawLongOutage(seed, calm) };
+    const blamed = {
+      ...partial,
+      ...drawTenant(seed, partial, calm),
+      ...drawCulprit(seed, calm),
+      ...drawLongOutage(seed, calm),
+    };
     this.profile = { ...blamed, clocks: drawClocks(seed, blamed, calm), ...mutant?.profile };
     this.#optInRandom = new Random(seed + 0x0b72);
     this.scheduler = new Scheduler(startAt, drain);
@@ -101,7 +106,9 @@ export class World implements WorldState {
     const { scheduler, random, profile } = this;
     const slow = (): number => (this.isOver ? 0 : profile.slow);
     const said =
-      trace && ((who: string, what: string) => trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
+      trace &&
+      ((who: string, what: string) =>
+        trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
     this.#trace = said;
     let uids = 0;
     this.store = new Store({
@@ -114,12 +121,17 @@ export class World implements WorldState {
       profile,
       random,
       isOver: () => this.isOver,
-      outage: () => (scheduler.now >= this.#outageFrom && scheduler.now < this.#outageFrom + profile.outageMs ? this.#outage : undefined),
+      outage: () =>
+        scheduler.now >= this.#outageFrom && scheduler.now < this.#outageFrom + profile.outageMs
+          ? this.#outage
+          : undefined,
       get refusedService() {
         return world.#refusedService;
       },
       culprit:
-        profile.culprit === 'none' ? undefined : new Culprit(profile.culprit, seed, () => !this.isOver && scheduler.now > startAt + firstListsMs),
+        profile.culprit === 'none'
+          ? undefined
+          : new Culprit(profile.culprit, seed, () => !this.isOver && scheduler.now > startAt + firstListsMs),
     };
     const { runs } = profile.limits;
     const queue = (name: QueueName, visibilityMs: number, maxReceives: number): Queue =>
@@ -150,14 +162,25 @@ export class World implements WorldState {
       () => this.wentBackAt,
       (namespace, service) => this.listedThen.wrote(namespace, service),
     );
-    new Promptness({ store: this.store, scheduler, profile, isRestless: this.monitor.isRestless, fail: (what) => this.fail(what) });
+    new Promptness({
+      store: this.store,
+      scheduler,
+      profile,
+      isRestless: this.monitor.isRestless,
+      fail: (what) => this.fail(what),
+    });
     this.writerLimits = new WriterLimits(
       this.store,
       profile,
       () => scheduler.now,
       (what) => this.fail(what),
     );
-    this.#processes = new Processes(this, faults, { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) }, mutant);
+    this.#processes = new Processes(
+      this,
+      faults,
+      { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) },
+      mutant,
+    );
     this.#relays = new Relays(this.#processes);
     this.#sweeps = new Sweeps(this.#processes);
   }
@@ -182,17 +205,23 @@ export class World implements WorldState {
     }
     const life = new Life(this.store, random, scheduler, profile, (what) => this.tell('cluster', what));
     life.begin();
-    const tenant = profile.tenant === 'large' ? new LargeTenant(this.store, new Random(this.seed + 0x7e4b), scheduler, profile) : undefined;
+    const tenant =
+      profile.tenant === 'large'
+        ? new LargeTenant(this.store, new Random(this.seed + 0x7e4b), scheduler, profile)
+        : undefined;
     tenant?.begin();
     const people = this.#beginOptIn();
     this.listedThen.lookAtAll();
     new Lambdas(this.#processes);
     const operations = new Operations(this.#processes);
     this.#relays.start();
-    if (profile.twoRelays) scheduler.after(random.between(0, profile.faultsUntilMs / 2), () => this.#relays.start());
+    if (profile.twoRelays)
+      scheduler.after(random.between(0, profile.faultsUntilMs / 2), () => this.#relays.start());
     if (profile.standby) scheduler.after(random.between(0, 5_000), () => this.#relays.start());
-    for (let i = 0; i < profile.relayFaults; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.disturbOne());
-    for (let i = 0; i < profile.relayKills; i++) scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.replaceOne());
+    for (let i = 0; i < profile.relayFaults; i++)
+      scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.disturbOne());
+    for (let i = 0; i < profile.relayKills; i++)
+      scheduler.after(random.between(0, profile.faultsUntilMs - 1), () => this.#relays.replaceOne());
     this.#everySoOften(profile.sweepMs, () => operations.sweep(this.#sweeps));
     this.#everySoOften(20_000, () => operations.redrive());
     for (let i = 0; i < profile.modeSwitches; i++) operations.planPause();
@@ -221,41 +250,68 @@ export class World implements WorldState {
   async #register(): Promise<void> {
     const { optIn, batchPeriodSeconds, maxEndpointsPerSlice, cleanup } = this.profile;
     const settings = { batchPeriodSeconds, maxEndpointsPerSlice, ...(!cleanup && { optIn: { cleanup } }) };
-    const registration = { id: cluster, mode: modeOf(this.profile), ...(optIn !== 'off' && { optIn }), settings };
+    const registration = {
+      id: cluster,
+      mode: modeOf(this.profile),
+      ...(optIn !== 'off' && { optIn }),
+      settings,
+    };
     await registerCluster(this.table, registration, startAt);
   }
 
   #beginOptIn(): People | undefined {
     const { store, scheduler, profile } = this;
     if (profile.optIn === 'off') return undefined;
-    const people = new People(store, this.#optInRandom, scheduler, profile, (what) => this.tell('cluster', what));
+    const people = new People(store, this.#optInRandom, scheduler, profile, (what) =>
+      this.tell('cluster', what),
+    );
     people.begin();
-    if (profile.isBeside) this.#builtIn = new BuiltInControllers(store, scheduler, this.#optInRandom, profile);
+    if (profile.isBeside)
+      this.#builtIn = new BuiltInControllers(store, scheduler, this.#optInRandom, profile);
     this.#builtIn?.start();
     return people;
   }
 
   #planBackup(how: 'restored' | 'raised' | 'recreated'): void {
     const { scheduler, random, profile, store } = this;
-    const [backupAt, backAt] = [random.between(1, profile.faultsUntilMs - 1), random.between(1, profile.faultsUntilMs - 1)].sort((a, b) => a - b);
+    const [backupAt, backAt] = [
+      random.between(1, profile.faultsUntilMs - 1),
+      random.between(1, profile.faultsUntilMs - 1),
+    ].sort((a, b) => a - b);
     scheduler.after(backupAt as number, () => {
       const lease = this.#relays.lease.now;
-      const backup = { revision: store.resourceVersion, objects: storeKinds.flatMap((kind) => store.list(kind)) };
-      // The gap is larger than the new history's progress during a broken connection of the relay. Otherwise the two histories could not be distinguished
-      // (docs/architecture.md, "Not guaranteed").
+      const backup = {
+        revision: store.resourceVersion,
+        objects: storeKinds.flatMap((kind) => store.list(kind)),
+      };
+      // The gap is larger than the new history's progress during a broken connection of the relay. Otherwise
+      // the two histories could not be distinguished (docs/architecture.md, "Not guaranteed").
       store.resourceVersion += 100_000;
       const goBack = async (): Promise<void> => {
-        if (how === 'restored' && beginsRebuilt(profile) && (await looksLikeNone(this.table, scheduler.now, profile.clocks, backup.revision))) {
+        if (
+          how === 'restored' &&
+          beginsRebuilt(profile) &&
+          (await looksLikeNone(this.table, scheduler.now, profile.clocks, backup.revision))
+        ) {
           if (!this.isOver) scheduler.after(1_000, () => void goBack());
           return;
         }
-        const revision = how === 'raised' ? store.resourceVersion + 1 : backup.revision + (how === 'recreated' ? random.between(0, 200) : 0);
+        const revision =
+          how === 'raised'
+            ? store.resourceVersion + 1
+            : backup.revision + (how === 'recreated' ? random.between(0, 200) : 0);
         this.tell('world', `the cluster is ${how} at ${revision} after ${store.resourceVersion}`);
         const objects = backup.objects.map((o) =>
-          how === 'recreated' && o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } } : o,
+          how === 'recreated' && o.metadata.name === 'kube-system'
+            ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } }
+            : o,
         );
         // A terminated pod that runs again would wake no service (PK-8).
-        const ended = new Set(store.list('Pod').flatMap((p) => (how === 'raised' && isPodTerminal(p as unknown as Pod) ? [p.metadata.uid] : [])));
+        const ended = new Set(
+          store
+            .list('Pod')
+            .flatMap((p) => (how === 'raised' && isPodTerminal(p as unknown as Pod) ? [p.metadata.uid] : [])),
+        );
         store.restore(
           objects.filter((o) => !ended.has(o.metadata.uid)),
           revision,
@@ -298,7 +354,9 @@ export class World implements WorldState {
     const isHeartbeat = (m: Message): boolean => m.body.includes('"type":"heartbeat"');
     return (
       [...this.queues.events.messages.values()].every(isHeartbeat) &&
-      [...this.queues.syncs.messages.values()].every(({ body }) => isOfTenant((decodeMessage(body) as WakeUpMessage).namespace)) &&
+      [...this.queues.syncs.messages.values()].every(({ body }) =>
+        isOfTenant((decodeMessage(body) as WakeUpMessage).namespace),
+      ) &&
       [...this.queues.events.dead, ...this.queues.syncs.dead].length === 0 &&
       this.#relays.areIdle
     );

@@ -10,8 +10,12 @@ const unanswered = {
 };
 
 export const apiErrors: ReadonlyMap<string, ClusterApiError> = new Map([
-  ...Object.entries(unanswered).map(([name, reason]) => [name, new ClusterApiError(name, { status: 0, reason })] as const),
-  ...statuses.map((status) => [String(status), new ClusterApiError(`answer ${status}`, { status, reason: 'X' })] as const),
+  ...Object.entries(unanswered).map(
+    ([name, reason]) => [name, new ClusterApiError(name, { status: 0, reason })] as const,
+  ),
+  ...statuses.map(
+    (status) => [String(status), new ClusterApiError(`answer ${status}`, { status, reason: 'X' })] as const,
+  ),
 ]);
 
 /** By these the API server refuses the hub, and no single call. */

@@ -39,7 +39,19 @@ export interface ChurnResult {
 /** Runs the load generator of the control plane's binary until it has measured. */
 export async function runChurn(binary: string, kubeconfig: string, load: ChurnLoad): Promise<ChurnResult> {
   const { services, pods, rate, seconds, settleSeconds = 30, clean = true, namespace = 'churn' } = load;
-  const flags = { kubeconfig, services, pods, rate, for: `${seconds}s`, settle: `${settleSeconds}s`, clean, namespace };
-  const { stdout } = await promisify(execFile)(binary, ['churn', ...Object.entries(flags).map(([name, value]) => `-${name}=${value}`)]);
+  const flags = {
+    kubeconfig,
+    services,
+    pods,
+    rate,
+    for: `${seconds}s`,
+    settle: `${settleSeconds}s`,
+    clean,
+    namespace,
+  };
+  const { stdout } = await promisify(execFile)(binary, [
+    'churn',
+    ...Object.entries(flags).map(([name, value]) => `-${name}=${value}`),
+  ]);
   return JSON.parse(stdout) as ChurnResult;
 }

@@ -9,17 +9,30 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
   const write = { manager: options.fieldManager };
   return {
     get: async (kind, namespace, name) => orMissing(() => given(store.get(kind, namespace, name)), undefined),
-    async list<K extends ApiKind, T = ApiObject[K]>(kind: K, namespace: string, query: ListQuery<ApiObject[K], T> = {}) {
+    async list<K extends ApiKind, T = ApiObject[K]>(
+      kind: K,
+      namespace: string,
+      query: ListQuery<ApiObject[K], T> = {},
+    ) {
       const { labels = {}, atMost, keep = (object) => object as T } = query;
-      const matching = store.list(kind, namespace).filter((o) => Object.entries(labels).every(([k, v]) => o.metadata.labels?.[k] === v));
+      const matching = store
+        .list(kind, namespace)
+        .filter((o) => Object.entries(labels).every(([k, v]) => o.metadata.labels?.[k] === v));
       const items = matching.slice(0, atMost).map((o) => keep(given<ApiObject[K]>(o)));
       return { resourceVersion: String(store.resourceVersion), items };
     },
     create: async (kind, object) => given(store.create(kind, object.metadata.namespace ?? '', object, write)),
-    replace: async (kind, object) => given(store.replace(kind, object.metadata.namespace ?? '', object.metadata.name, object, write)),
-    patch: async (kind, namespace, name, patch) => given(store.patch(kind, namespace, name, JSON.parse(JSON.stringify(patch)), 'merge', write)),
+    replace: async (kind, object) =>
+      given(store.replace(kind, object.metadata.namespace ?? '', object.metadata.name, object, write)),
+    patch: async (kind, namespace, name, patch) =>
+      given(store.patch(kind, namespace, name, JSON.parse(JSON.stringify(patch)), 'merge', write)),
     patchStatus: async (kind, namespace, name, status) =>
-      given(store.patch(kind, namespace, name, JSON.parse(JSON.stringify({ status })), 'merge', { ...write, subresource: 'status' })),
+      given(
+        store.patch(kind, namespace, name, JSON.parse(JSON.stringify({ status })), 'merge', {
+          ...write,
+          subresource: 'status',
+        }),
+      ),
     delete: async (kind, namespace, name, preconditions) =>
       orMissing(() => {
         store.delete(kind, namespace, name, { preconditions });

@@ -14,8 +14,13 @@ export interface Address {
   readonly port: number;
 }
 
-/** `route`: the address that a connection to HOST:PORT leads to. A status refuses the connection, and `silence` leaves it without an answer. By default every connection leads where it asks to. */
-export async function connectProxy(route: (authority: string) => Address | number | 'silence' = addressOf): Promise<ConnectProxy> {
+/**
+ * `route`: the address that a connection to HOST:PORT leads to. A status refuses the connection, and
+ * `silence` leaves it without an answer. By default every connection leads where it asks to.
+ */
+export async function connectProxy(
+  route: (authority: string) => Address | number | 'silence' = addressOf,
+): Promise<ConnectProxy> {
   const asked: string[] = [];
   const server = createServer((_, response) => response.writeHead(405).end());
   server.on('connect', ({ url: authority = '' }, client, head) => {

@@ -4,40 +4,71 @@ import { access, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { cacheFolder, followedVersion, kubernetesFolder, kubernetesModule, controlPlaneSources as sources } from './kubernetes-module.ts';
+import {
+  cacheFolder,
+  followedVersion,
+  kubernetesFolder,
+  kubernetesModule,
+  controlPlaneSources as sources,
+} from './kubernetes-module.ts';
 import { onlyOnce } from './only-once.ts';
 
 const ldflagsOf = (version: string): string => `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
 
 /**
- * Path of the binary that is etcd, kube-apiserver, kube-controller-manager, kubectl and the load generator. Built when its
- * sources have changed: some minutes the first time. Kept outside the tree, so that a fresh checkout need not build it again.
+ * Path of the binary that is etcd, kube-apiserver, kube-controller-manager, kubectl and the load generator.
+ * Built when its sources have changed: some minutes the first time. Kept outside the tree, so that a fresh
+ * checkout need not build it again.
  */
 export async function controlPlaneBinary(say: (line: string) => void = console.error): Promise<string> {
   const version = await followedVersion();
   const hash = await hashOfSources(sources, ldflagsOf(version));
   return built(
-    { what: 'the control plane', version, module: async () => sources, folder: join(cacheFolder, `control-plane-${hash}`), name: 'kube' },
+    {
+      what: 'the control plane',
+      version,
+      module: async () => sources,
+      folder: join(cacheFolder, `control-plane-${hash}`),
+      name: 'kube',
+    },
     say,
   );
 }
 
-/** Path of the binary that is kube-proxy, CoreDNS, the kubelets' stand-in and a client of test/packets. Built when its sources have changed. */
+/**
+ * Path of the binary that is kube-proxy, CoreDNS, the kubelets' stand-in and a client of test/packets. Built
+ * when its sources have changed.
+ */
 export async function nodeProgramsBinary(say: (line: string) => void = console.error): Promise<string> {
   const version = await followedVersion();
   const module = fileURLToPath(new URL('../packets/programs/', import.meta.url));
   const hash = await hashOfSources(module, ldflagsOf(version));
   return built(
-    { what: 'the programs of the nodes', version, module: async () => module, folder: join(cacheFolder, `packets-${hash}`), name: 'packets' },
+    {
+      what: 'the programs of the nodes',
+      version,
+      module: async () => module,
+      folder: join(cacheFolder, `packets-${hash}`),
+      name: 'packets',
+    },
     say,
   );
 }
 
-/** Path of a binary that is kube-apiserver and kube-controller-manager of a version, such as v1.31.0. Built once. */
-export async function componentsBinary(version: string, say: (line: string) => void = console.error): Promise<string> {
+/**
+ * Path of a binary that is kube-apiserver and kube-controller-manager of a version, such as v1.31.0. Built
+ * once.
+ */
+export async function componentsBinary(
+  version: string,
+  say: (line: string) => void = console.error,
+): Promise<string> {
   if (version === (await followedVersion())) return controlPlaneBinary(say);
   const module = (): Promise<string> => kubernetesModule(version);
-  return built({ what: 'the control plane', version, module, folder: kubernetesFolder(version), name: 'kube' }, say);
+  return built(
+    { what: 'the control plane', version, module, folder: kubernetesFolder(version), name: 'kube' },
+    say,
+  );
 }
 
 interface Build {
@@ -51,13 +82,18 @@ interface Build {
 }
 
 /** The lock is beside the folder, which is replaced when a module is made. */
-const built = ({ what, version, module, folder, name }: Build, say: (line: string) => void): Promise<string> =>
+const built = (
+  { what, version, module, folder, name }: Build,
+  say: (line: string) => void,
+): Promise<string> =>
   onlyOnce(`${folder}-${name}`, async () => {
     const binary = join(folder, name);
     if (await exists(binary)) return binary;
     const sourcesOf = await module();
     await mkdir(folder, { recursive: true });
-    say(`building ${what}, Kubernetes ${version}, with ${await goVersion()} (minutes the first time): ${binary}`);
+    say(
+      `building ${what}, Kubernetes ${version}, with ${await goVersion()} (minutes the first time): ${binary}`,
+    );
     const started = Date.now();
     // Renamed when it is whole, so that a build that was broken off is not taken for one.
     const unfinished = `${binary}.unfinished`;
@@ -68,7 +104,9 @@ const built = ({ what, version, module, folder, name }: Build, say: (line: strin
   });
 
 async function hashOfSources(module: string, ldflags: string): Promise<string> {
-  const names = (await readdir(module)).filter((name) => name === 'go.mod' || name === 'go.sum' || name.endsWith('.go')).sort();
+  const names = (await readdir(module))
+    .filter((name) => name === 'go.mod' || name === 'go.sum' || name.endsWith('.go'))
+    .sort();
   const hash = createHash('sha256').update(ldflags);
   for (const name of names) hash.update(`\0${name}\0`).update(await readFile(join(module, name)));
   return hash.digest('hex').slice(0, 16);

@@ -6,7 +6,9 @@ import https from 'node:https';
 export interface Component {
   /** Undefined while it is not running. */
   readonly pid: number | undefined;
-  /** Resolves when it answers. `flags` come after its own and win over them; they are kept for the next start. */
+  /**
+   * Resolves when it answers. `flags` come after its own and win over them; they are kept for the next start.
+   */
   start(flags?: readonly string[]): Promise<void>;
   /** SIGKILL by default: what it keeps is in etcd. */
   stop(signal?: NodeJS.Signals): Promise<void>;
@@ -49,7 +51,10 @@ export function controlPlaneComponent(setup: ComponentSetup): Component {
       // A test run that is broken off must leave nothing behind.
       const kill = (): boolean => started.kill('SIGKILL');
       process.once('exit', kill);
-      await untilHealthy(setup, () => started.exitCode === null && started.signalCode === null && started.pid !== undefined);
+      await untilHealthy(
+        setup,
+        () => started.exitCode === null && started.signalCode === null && started.pid !== undefined,
+      );
     },
     async stop(signal = 'SIGKILL') {
       const stopping = child;
@@ -66,7 +71,9 @@ async function untilHealthy(setup: ComponentSetup, running: () => boolean): Prom
   while (!(await answersOk(setup))) {
     if (!running() || Date.now() > limit) {
       const end = (await readFile(setup.logFile, 'utf8').catch(() => '')).split('\n').slice(-15).join('\n');
-      throw new Error(`${setup.name} ${running() ? 'did not become ready' : 'ended'}; the end of its log:\n${end}`);
+      throw new Error(
+        `${setup.name} ${running() ? 'did not become ready' : 'ended'}; the end of its log:\n${end}`,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -80,7 +87,12 @@ async function answersOk({ health, token }: ComponentSetup): Promise<boolean> {
     );
   return new Promise((resolve) => {
     // Its certificate is made at its first start, so there is nothing yet to check it by.
-    const options = { agent: false, rejectUnauthorized: false, timeout: 5_000, ...(token && { headers: { authorization: `Bearer ${token}` } }) };
+    const options = {
+      agent: false,
+      rejectUnauthorized: false,
+      timeout: 5_000,
+      ...(token && { headers: { authorization: `Bearer ${token}` } }),
+    };
     const request = https.get(health, options, (response) => {
       response.resume();
       resolve(response.statusCode === 200);

@@ -17,7 +17,10 @@ export interface ControlPlaneOptions {
   readonly serviceRange?: string;
   /** Address of kube-apiserver, by default 127.0.0.1. */
   readonly address?: string;
-  /** Kept at the end, and used again if it holds a cluster. By default a new folder that is removed at the end. */
+  /**
+   * Kept at the end, and used again if it holds a cluster. By default a new folder that is removed at the
+   * end.
+   */
   readonly dataDir?: string;
   readonly say?: (line: string) => void;
 }
@@ -36,8 +39,8 @@ export interface ControlPlane {
 }
 
 /**
- * Starts etcd, kube-apiserver and, if asked, kube-controller-manager on free ports. About two seconds. The latter two are of the version in
- * KUBERNETES_VERSION, by default of the version that the hub follows.
+ * Starts etcd, kube-apiserver and, if asked, kube-controller-manager on free ports. About two seconds. The
+ * latter two are of the version in KUBERNETES_VERSION, by default of the version that the hub follows.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binary = await controlPlaneBinary(options.say);
@@ -55,7 +58,14 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   await writeFile(file('service-account.key'), await serviceAccountKey(file('service-account.key')));
 
   const component = (name: string, args: readonly string[], health: string): Component =>
-    controlPlaneComponent({ name, binary: name === 'etcd' ? binary : components, args, logFile: file(`${name}.log`), health, token });
+    controlPlaneComponent({
+      name,
+      binary: name === 'etcd' ? binary : components,
+      args,
+      logFile: file(`${name}.log`),
+      health,
+      token,
+    });
   const etcd = component(
     'etcd',
     etcdArgs(file('etcd'), `http://127.0.0.1:${etcdPort}`, `http://127.0.0.1:${peerPort}`),
@@ -106,7 +116,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     const connection = { server: `https://${address}:${apiPort}`, ca, token };
     await writeFile(kubeconfig, kubeconfigText(connection), { mode: 0o600 });
     if (options.controllers !== undefined)
-      await controllerManager.start([`--controllers=${options.controllers}`, ...(options.controllerManagerFlags ?? [])]);
+      await controllerManager.start([
+        `--controllers=${options.controllers}`,
+        ...(options.controllerManagerFlags ?? []),
+      ]);
     return { binary, kubeconfig, connection, apiServer, controllerManager, stop };
   } catch (e) {
     await stop();
@@ -131,7 +144,11 @@ function etcdArgs(dataDir: string, client: string, peer: string): readonly strin
 /** The one of an earlier start, so that a cluster taken up again can still read its tokens. */
 async function serviceAccountKey(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(
-    () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }) as string,
+    () =>
+      generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+        type: 'pkcs1',
+        format: 'pem',
+      }) as string,
   );
 }
 

@@ -25,31 +25,55 @@ export interface EksAuthenticator {
   stop(): Promise<void>;
 }
 
-export async function startEksAuthenticator(settings: AuthenticatorSettings, sts: StsStandIn): Promise<EksAuthenticator> {
+export async function startEksAuthenticator(
+  settings: AuthenticatorSettings,
+  sts: StsStandIn,
+): Promise<EksAuthenticator> {
   const binary = await authenticatorBinary();
   const folder = await mkdtemp(join(tmpdir(), 'eks-authenticator-'));
   const file = (name: string): string => join(folder, name);
   const [port = 0] = await freePorts(1);
   await writeFile(file('sts.crt'), stsCertificate);
-  const flags = ['--config', file('config.yaml'), '--state-dir', folder, '--generate-kubeconfig', file('webhook.yaml'), '--port', String(port)];
+  const flags = [
+    '--config',
+    file('config.yaml'),
+    '--state-dir',
+    folder,
+    '--generate-kubeconfig',
+    file('webhook.yaml'),
+    '--port',
+    String(port),
+  ];
   const program = controlPlaneComponent({
     name: 'server',
     binary,
     args: flags,
     logFile: file('log'),
     health: `https://127.0.0.1:${port}/healthz`,
-    env: { HTTPS_PROXY: sts.proxy.url, SSL_CERT_FILE: file('sts.crt'), AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' },
+    env: {
+      HTTPS_PROXY: sts.proxy.url,
+      SSL_CERT_FILE: file('sts.crt'),
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_REGION: 'us-east-1',
+    },
   });
   async function configure({ clusterName, groups }: AuthenticatorSettings): Promise<void> {
     // A session of a role that an access entry names has this name by default.
-    const mapRoles = Object.entries(groups).map(([roleARN, of]) => ({ roleARN, username: `${roleARN}/{{SessionName}}`, groups: of }));
+    const mapRoles = Object.entries(groups).map(([roleARN, of]) => ({
+      roleARN,
+      username: `${roleARN}/{{SessionName}}`,
+      groups: of,
+    }));
     await program.stop();
     await writeFile(file('config.yaml'), stringify({ clusterID: clusterName, server: { mapRoles } }));
     await program.start();
   }
   await configure(settings);
   return {
-    apiServerFlags: [`--authentication-token-webhook-config-file=${file('webhook.yaml')}`, '--authentication-token-webhook-cache-ttl=1s'],
+    apiServerFlags: [
+      `--authentication-token-webhook-config-file=${file('webhook.yaml')}`,
+      '--authentication-token-webhook-cache-ttl=1s',
+    ],
     configure,
     log: () => readFile(file('log'), 'utf8'),
     async stop() {

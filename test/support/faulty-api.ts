@@ -1,4 +1,7 @@
-/** A small API server on the loopback interface with faults that a test chooses: it refuses, stalls, breaks connections or lies. */
+/**
+ * A small API server on the loopback interface with faults that a test chooses: it refuses, stalls, breaks
+ * connections or lies.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Kind, Status } from '#shared/kube/types.ts';
@@ -79,7 +82,14 @@ export class FaultyApi {
   put(object: FakeObject): string {
     const shelf = this.shelf(pluralOf[object.kind]);
     const type = shelf.has(keyOf(object)) ? 'MODIFIED' : 'ADDED';
-    const stored = { ...object, metadata: { uid: `uid-${object.metadata.name}`, ...object.metadata, resourceVersion: String(++this.version) } };
+    const stored = {
+      ...object,
+      metadata: {
+        uid: `uid-${object.metadata.name}`,
+        ...object.metadata,
+        resourceVersion: String(++this.version),
+      },
+    };
     shelf.set(keyOf(object), stored);
     this.change(pluralOf[object.kind], type, stored);
     return stored.metadata.resourceVersion;
@@ -92,7 +102,10 @@ export class FaultyApi {
     return gone.metadata.resourceVersion;
   }
 
-  /** As etcd restored from a backup of that version, with other objects: a watch from a later version is silent until the history has come so far again. */
+  /**
+   * As etcd restored from a backup of that version, with other objects: a watch from a later version is
+   * silent until the history has come so far again.
+   */
   restore(version: number, objects: readonly FakeObject[] = []): void {
     this.version = version;
     this.changes.length = 0;
@@ -106,7 +119,10 @@ export class FaultyApi {
   }
 
   bookmark(kind: Kind, version = this.version): void {
-    this.say(kind, `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version) } } })}\n`);
+    this.say(
+      kind,
+      `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version) } } })}\n`,
+    );
   }
 
   /** Ends the open watches of the kind: in good order, or as a broken connection does. */
@@ -136,7 +152,13 @@ export class FaultyApi {
     const { searchParams: query } = url;
     const list = query.get('limit') === '1' && !query.has('continue') ? 'look' : 'list';
     const verb = url.pathname.endsWith('/kube-system') ? 'get' : query.has('watch') ? 'watch' : list;
-    const request: ApiRequest = { verb, plural, query, authorization: incoming.headers.authorization, at: Date.now() };
+    const request: ApiRequest = {
+      verb,
+      plural,
+      query,
+      authorization: incoming.headers.authorization,
+      at: Date.now(),
+    };
     this.requests.push(request);
     const usual = (): void => this[verb === 'look' ? 'list' : verb](response, request);
     const fault = this.faults.find((f) => f.what === `${verb} ${plural}` && f.times > 0);
@@ -156,8 +178,12 @@ export class FaultyApi {
     const [version = String(this.version), start = '0'] = query.get('continue')?.split(':') ?? [];
     const items = [...this.shelf(plural)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
     const end = Number(start) + limit;
-    const token = end < items.length ? { continue: `${version}:${end}`, remainingItemCount: items.length - end } : {};
-    json(response, 200, { metadata: { resourceVersion: version, ...token }, items: items.slice(Number(start), end) });
+    const token =
+      end < items.length ? { continue: `${version}:${end}`, remainingItemCount: items.length - end } : {};
+    json(response, 200, {
+      metadata: { resourceVersion: version, ...token },
+      items: items.slice(Number(start), end),
+    });
   }
 
   private watch(response: ServerResponse, { plural, query }: ApiRequest): void {
@@ -171,13 +197,15 @@ export class FaultyApi {
     this.watches.set(plural, open.add(response));
     this.from.set(response, from);
     response.once('close', () => open.delete(response));
-    for (const change of this.changes) if (change.plural === plural && change.version > from) response.write(change.line);
+    for (const change of this.changes)
+      if (change.plural === plural && change.version > from) response.write(change.line);
   }
 
   private change(plural: string, type: string, object: FakeObject): void {
     const line = `${JSON.stringify({ type, object })}\n`;
     this.changes.push({ plural, version: this.version, line });
-    for (const response of this.watches.get(plural) ?? []) if (this.version > (this.from.get(response) ?? 0)) response.write(line);
+    for (const response of this.watches.get(plural) ?? [])
+      if (this.version > (this.from.get(response) ?? 0)) response.write(line);
   }
 
   private shelf(plural: string): Map<string, FakeObject> {
@@ -187,7 +215,12 @@ export class FaultyApi {
   }
 }
 
-export function json(response: ServerResponse, code: number, body: object, headers: { readonly [name: string]: string } = {}): void {
+export function json(
+  response: ServerResponse,
+  code: number,
+  body: object,
+  headers: { readonly [name: string]: string } = {},
+): void {
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
@@ -205,6 +238,11 @@ export const status = (code: number, reason: string, details?: object): Status =
 export const refuse =
   (code: number, reason: string, retryAfter?: number): Fault =>
   (response) =>
-    json(response, code, status(code, reason), retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) });
+    json(
+      response,
+      code,
+      status(code, reason),
+      retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+    );
 
 const keyOf = ({ metadata }: FakeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;

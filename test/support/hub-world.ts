@@ -1,12 +1,19 @@
 /**
- * A cluster and the hub in memory and in virtual time: the embedded API server's rules, the real ingest, sync and sweep, and a relay
- * without a network that sends what the real one projects. Everything happens in the order of its time; nothing waits for a clock.
+ * A cluster and the hub in memory and in virtual time: the embedded API server's rules, the real ingest, sync
+ * and sweep, and a relay without a network that sends what the real one projects. Everything happens in the
+ * order of its time; nothing waits for a clock.
  */
 
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { Outbox } from '#functions/relay/outbox/outbox.ts';
-import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
+import {
+  deletedInput,
+  inputEntry,
+  type Outputs,
+  outputEntry,
+  relayKey,
+} from '#functions/relay/projection/entries.ts';
 import { isEcho } from '#functions/relay/projection/own-write.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
@@ -61,9 +68,14 @@ export interface HubWorldOptions {
   readonly flush?: () => void;
   /** Sweep's metrics of clusters, all by default. */
   readonly clusterMetrics?: ClusterMetrics;
-  /** Changes go through the relay's own outbox, which gathers them. Otherwise each is sent at once, by itself. */
+  /**
+   * Changes go through the relay's own outbox, which gathers them. Otherwise each is sent at once, by itself.
+   */
   readonly gathers?: boolean;
-  /** Told of each request that sends messages, ten at the most, and of each batch that a function takes off a queue, for counting. */
+  /**
+   * Told of each request that sends messages, ten at the most, and of each batch that a function takes off a
+   * queue, for counting.
+   */
   readonly onSend?: () => void;
   readonly onBatch?: (stage: 'ingest' | 'sync', bodies: readonly string[]) => void;
 }
@@ -88,12 +100,22 @@ export class HubWorld {
     this.now = options.startAt;
     this.#onBatch = options.onBatch ?? (() => {});
     this.#nextSweep = this.now + sweepEveryMs;
-    this.store = new Store({ now: () => this.now, uid: () => `uid-${++this.#uids}`, suffix: () => (++this.#uids).toString(36).padStart(5, 'x') });
+    this.store = new Store({
+      now: () => this.now,
+      uid: () => `uid-${++this.#uids}`,
+      suffix: () => (++this.#uids).toString(36).padStart(5, 'x'),
+    });
     this.store.load(options.given);
     this.queues = memoryClusterQueues(() => this.now, cluster);
     for (const queue of [this.queues.events, this.queues.syncs]) countSends(queue, options.onSend);
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
-    this.#header = { v: messageVersion, cluster, session: 's1', uid, firstListVersion: String(this.store.resourceVersion) };
+    this.#header = {
+      v: messageVersion,
+      cluster,
+      session: 's1',
+      uid,
+      firstListVersion: String(this.store.resourceVersion),
+    };
     this.#outbox = options.gathers ? this.#newOutbox() : undefined;
     const log = options.log ?? silent;
     const metrics: Metrics = {
@@ -135,12 +157,20 @@ export class HubWorld {
     if (options.mode === 'shadow' && options.optIn) world.outputs = 'full';
     await registerCluster(
       world.table,
-      { id: cluster, mode: options.mode ?? 'active', ...(options.optIn && { optIn: options.optIn }), settings: options.settings },
+      {
+        id: cluster,
+        mode: options.mode ?? 'active',
+        ...(options.optIn && { optIn: options.optIn }),
+        settings: options.settings,
+      },
       options.startAt,
     );
     for (const kind of kinds) {
       await world.#sendList(kind);
-      world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));
+      world.store.watch(
+        kind,
+        ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous),
+      );
     }
     return world;
   }
@@ -148,7 +178,10 @@ export class HubWorld {
   /** Continues another hub with its table, and its cluster as in `given`. The relay continues to send. */
   static resume(
     options: HubWorldOptions,
-    former: Pick<EventsHeader, 'session' | 'firstListVersion'> & { items: readonly Item[]; resourceVersion: number },
+    former: Pick<EventsHeader, 'session' | 'firstListVersion'> & {
+      items: readonly Item[];
+      resourceVersion: number;
+    },
   ): HubWorld {
     const world = new HubWorld(options);
     const { items, resourceVersion, session, firstListVersion } = former;
@@ -157,9 +190,17 @@ export class HubWorld {
     world.table.restore(items);
     // The former one has given away the numbers before.
     world.#uids = 1_000_000;
-    world.#header = { ...world.#header, session, firstListVersion, uid: world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '' };
+    world.#header = {
+      ...world.#header,
+      session,
+      firstListVersion,
+      uid: world.store.get('Namespace', '', 'kube-system').metadata.uid ?? '',
+    };
     for (const kind of kinds)
-      world.store.watch(kind, ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous));
+      world.store.watch(
+        kind,
+        ({ type, object, previous }) => void world.#sendChange(kind, type === 'DELETED', object, previous),
+      );
     return world;
   }
 
@@ -178,15 +219,29 @@ export class HubWorld {
   async sendHeartbeat(kubernetesVersion?: string): Promise<void> {
     const readUpTo = Object.fromEntries(kinds.map((kind) => [kind, String(this.store.resourceVersion)]));
     const version = kubernetesVersion !== undefined && { kubernetesVersion };
-    await this.#send({ ...this.#header, type: 'heartbeat', readUpTo, sentAtMs: this.now, ...version } as EventsMessage);
+    await this.#send({
+      ...this.#header,
+      type: 'heartbeat',
+      readUpTo,
+      sentAtMs: this.now,
+      ...version,
+    } as EventsMessage);
   }
 
-  /** Lets everything happen that is due before then: what is due at that very moment comes after what the caller does next. */
+  /**
+   * Lets everything happen that is due before then: what is due at that very moment comes after what the
+   * caller does next.
+   */
   async runUntil(end: number): Promise<void> {
     for (;;) {
       const { events, syncs } = this.queues;
       const timer = Math.min(Number.POSITIVE_INFINITY, ...this.#timers.map(({ atMs }) => atMs));
-      const next = Math.min(events.nextAt() ?? Number.POSITIVE_INFINITY, syncs.nextAt() ?? Number.POSITIVE_INFINITY, this.#nextSweep, timer);
+      const next = Math.min(
+        events.nextAt() ?? Number.POSITIVE_INFINITY,
+        syncs.nextAt() ?? Number.POSITIVE_INFINITY,
+        this.#nextSweep,
+        timer,
+      );
       if (next >= end) break;
       this.now = Math.max(this.now, next);
       if (timer <= this.now) {
@@ -225,7 +280,9 @@ export class HubWorld {
 
   async #deliver(
     queue: HubWorld['queues']['events'],
-    handle: (records: readonly { readonly messageId: string; readonly body: string; readonly sentAtMs: number }[]) => Promise<readonly string[]>,
+    handle: (
+      records: readonly { readonly messageId: string; readonly body: string; readonly sentAtMs: number }[],
+    ) => Promise<readonly string[]>,
   ): Promise<void> {
     const records = queue.receive(10);
     if (records.length === 0) return;
@@ -247,7 +304,9 @@ export class HubWorld {
         const rv = o.metadata.resourceVersion ?? '0';
         return {
           key: relayKey(o),
-          entry: isInput(kind) ? inputEntry(kind, o, rv) : outputEntry(kind, o, rv, { outputs: this.outputs }),
+          entry: isInput(kind)
+            ? inputEntry(kind, o, rv)
+            : outputEntry(kind, o, rv, { outputs: this.outputs }),
         };
       });
       const to = start + pageSize < objects.length ? (page.at(-1)?.key ?? '') : '';
@@ -258,10 +317,18 @@ export class HubWorld {
     }
   }
 
-  async #sendChange(kind: Kind, deleted: boolean, object: RawObject, previous: RawObject | undefined): Promise<void> {
+  async #sendChange(
+    kind: Kind,
+    deleted: boolean,
+    object: RawObject,
+    previous: RawObject | undefined,
+  ): Promise<void> {
     const asOf = String(this.store.resourceVersion);
     const formerService = previous?.metadata.labels?.['kubernetes.io/service-name'];
-    const moved = kind === 'EndpointSlice' && formerService !== undefined && formerService !== object.metadata.labels?.['kubernetes.io/service-name'];
+    const moved =
+      kind === 'EndpointSlice' &&
+      formerService !== undefined &&
+      formerService !== object.metadata.labels?.['kubernetes.io/service-name'];
     const entry = isInput(kind)
       ? deleted
         ? deletedInput(object, asOf, this.now)
@@ -271,7 +338,12 @@ export class HubWorld {
           more: { ...(deleted && { deleted: true as const }), ...(moved && { formerService }) },
         });
     if (this.#outbox)
-      this.#outbox.put(kind, relayKey(object), entry, isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object }, entry));
+      this.#outbox.put(
+        kind,
+        relayKey(object),
+        entry,
+        isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object }, entry),
+      );
     else await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }
 
@@ -282,7 +354,10 @@ export class HubWorld {
       return () => void (this.#timers.includes(timer) && this.#timers.splice(this.#timers.indexOf(timer), 1));
     };
     const clock = { now: () => this.now, monotonic: () => this.now, random: () => 0.5, after };
-    const outbox = new Outbox({ queue: this.queues.events, clock, log: silent, meter: new Meter(), limits: defaultLimits }, this.#header);
+    const outbox = new Outbox(
+      { queue: this.queues.events, clock, log: silent, meter: new Meter(), limits: defaultLimits },
+      this.#header,
+    );
     for (const kind of kinds) outbox.markRead(kind, this.#header.firstListVersion);
     return outbox;
   }

@@ -11,8 +11,9 @@ const run = promisify(execFile);
 const oldestJava = 17;
 
 /**
- * Resolves to the folder with the jars (and native libraries) of `test/contract-java/NAME.pom.xml`, which Maven downloads if necessary. The folder is outside
- * the tree, like the control plane. Throws an error if Java 17 or newer, or Maven, is missing.
+ * Resolves to the folder with the jars (and native libraries) of `test/contract-java/NAME.pom.xml`, which
+ * Maven downloads if necessary. The folder is outside the tree, like the control plane. Throws an error if
+ * Java 17 or newer, or Maven, is missing.
  */
 export async function javaInstallation(name: string, say: (line: string) => void): Promise<string> {
   await checkJava();
@@ -39,20 +40,35 @@ async function checkJava(): Promise<void> {
   const said = await run('java', ['-version']).then(
     ({ stdout, stderr }) => stderr + stdout,
     (e: Error) => {
-      throw new Error(`Java is missing: \`java -version\` does not work here (${e.message.trim()}); install a JDK of ${oldestJava} or newer`);
+      throw new Error(
+        `Java is missing: \`java -version\` does not work here (${e.message.trim()}); install a JDK of ${oldestJava} or newer`,
+      );
     },
   );
   const major = Number(/version "(\d+)/.exec(said)?.[1]);
-  if (!(major >= oldestJava)) throw new Error(`Java is too old: ${said.split('\n')[0]}; ${oldestJava} or newer is needed`);
+  if (!(major >= oldestJava))
+    throw new Error(`Java is too old: ${said.split('\n')[0]}; ${oldestJava} or newer is needed`);
 }
 
 async function maven(folder: string): Promise<void> {
-  const args = ['--batch-mode', '--quiet', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory=jars'];
-  await run('mvn', args, { cwd: folder, maxBuffer: 2 ** 24 }).catch((e: Error & { stdout?: string; code?: unknown }) => {
-    if (e.code === 'ENOENT')
-      throw new Error('Maven is missing: `mvn` is not on the PATH; it downloads the Java programs (Debian: apt-get install -y maven)');
-    throw new Error(`Maven could not download what ${folder}/pom.xml names:\n${(e.stdout || e.message).slice(-2_000)}`);
-  });
+  const args = [
+    '--batch-mode',
+    '--quiet',
+    'dependency:copy-dependencies',
+    '-DincludeScope=runtime',
+    '-DoutputDirectory=jars',
+  ];
+  await run('mvn', args, { cwd: folder, maxBuffer: 2 ** 24 }).catch(
+    (e: Error & { stdout?: string; code?: unknown }) => {
+      if (e.code === 'ENOENT')
+        throw new Error(
+          'Maven is missing: `mvn` is not on the PATH; it downloads the Java programs (Debian: apt-get install -y maven)',
+        );
+      throw new Error(
+        `Maven could not download what ${folder}/pom.xml names:\n${(e.stdout || e.message).slice(-2_000)}`,
+      );
+    },
+  );
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -30,11 +30,16 @@ export const startElasticMq = (limits: 'strict' | 'relaxed'): Promise<JavaServer
     'org.elasticmq.server.Main',
   ]);
 
-async function startJava(name: string, args: (folder: string, port: string) => readonly string[]): Promise<JavaServer> {
+async function startJava(
+  name: string,
+  args: (folder: string, port: string) => readonly string[],
+): Promise<JavaServer> {
   const folder = await javaInstallation(name, console.error);
   const [port] = await freePorts(1);
   const endpoint = `http://127.0.0.1:${port}`;
-  const server = spawn('java', ['-cp', `${folder}/*`, ...args(folder, String(port))], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = spawn('java', ['-cp', `${folder}/*`, ...args(folder, String(port))], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let said = '';
   for (const stream of [server.stdout, server.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {

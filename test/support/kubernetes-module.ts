@@ -8,11 +8,15 @@ import { promisify } from 'node:util';
 import { onlyOnce } from './only-once.ts';
 
 export const controlPlaneSources = fileURLToPath(new URL('../control-plane/', import.meta.url));
-export const cacheFolder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet-endpoints');
+export const cacheFolder = join(
+  process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
+  'fleet-endpoints',
+);
 
 /** The version whose behaviour the hub follows: the one of test/control-plane/go.mod. */
 export async function followedVersion(): Promise<string> {
-  const [, version] = /^\tk8s\.io\/kubernetes (v\S+)$/m.exec(await readFile(join(controlPlaneSources, 'go.mod'), 'utf8')) ?? [];
+  const [, version] =
+    /^\tk8s\.io\/kubernetes (v\S+)$/m.exec(await readFile(join(controlPlaneSources, 'go.mod'), 'utf8')) ?? [];
   if (!version) throw new Error('test/control-plane/go.mod requires no k8s.io/kubernetes');
   return version;
 }
@@ -26,7 +30,8 @@ export function assertRelease(text: string): void {
 export const kubernetesFolder = (version: string): string => join(cacheFolder, `kubernetes-${version}`);
 
 /**
- * Returns the folder of a Go module with main.go and record/ of test/control-plane, for a Kubernetes version. Throws if the module proxy lacks the version.
+ * Returns the folder of a Go module with main.go and record/ of test/control-plane, for a Kubernetes version.
+ * Throws if the module proxy lacks the version.
  */
 export async function kubernetesModule(version: string): Promise<string> {
   assertRelease(version);
@@ -49,19 +54,27 @@ export async function kubernetesModule(version: string): Promise<string> {
 
 async function copySources(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const source of ['main.go', 'record']) await cp(join(controlPlaneSources, source), join(folder, source), { recursive: true });
+  for (const source of ['main.go', 'record'])
+    await cp(join(controlPlaneSources, source), join(folder, source), { recursive: true });
 }
 
 /**
- * k8s.io/kubernetes requires its staging modules as v0.0.0: each of them is replaced by its own release of the same version. The sources are Go of
- * test/control-plane/go.mod, which is newer than that of an older version.
+ * k8s.io/kubernetes requires its staging modules as v0.0.0: each of them is replaced by its own release of
+ * the same version. The sources are Go of test/control-plane/go.mod, which is newer than that of an older
+ * version.
  */
 async function goMod(version: string): Promise<string> {
-  const { GoMod } = JSON.parse(await go(['mod', 'download', '-json', `k8s.io/kubernetes@${version}`], controlPlaneSources)) as {
+  const { GoMod } = JSON.parse(
+    await go(['mod', 'download', '-json', `k8s.io/kubernetes@${version}`], controlPlaneSources),
+  ) as {
     readonly GoMod: string;
   };
   const text = await readFile(GoMod, 'utf8');
-  const staging = new Set([...text.matchAll(/^\t(k8s\.io\/\S+)(?: v0\.0\.0$| => \.\/staging\/)/gm)].map(([, path]) => path as string));
+  const staging = new Set(
+    [...text.matchAll(/^\t(k8s\.io\/\S+)(?: v0\.0\.0$| => \.\/staging\/)/gm)].map(
+      ([, path]) => path as string,
+    ),
+  );
   const release = version.replace(/^v1\./, 'v0.');
   const [goVersion] = /^go \S+$/m.exec(await readFile(join(controlPlaneSources, 'go.mod'), 'utf8')) ?? [];
   return [
@@ -75,7 +88,11 @@ async function goMod(version: string): Promise<string> {
 
 /** Runs go; the answer is its standard output. */
 export async function go(args: readonly string[], cwd: string): Promise<string> {
-  const options = { cwd, maxBuffer: 64 << 20, env: { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' } };
+  const options = {
+    cwd,
+    maxBuffer: 64 << 20,
+    env: { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
+  };
   const { stdout } = await promisify(execFile)('go', [...args], options).catch(
     (cause: Error & { readonly stdout?: string; readonly stderr?: string }) => {
       // `go test` reports on its standard output, and its verdict comes last.

@@ -1,4 +1,6 @@
-/** The Lease of a cluster without HTTP: written under the condition of its version, as the API server does. */
+/**
+ * The Lease of a cluster without HTTP: written under the condition of its version, as the API server does.
+ */
 import type { Lease } from '#functions/relay/election/lease.ts';
 import type { LeaseStore } from '#functions/relay/election/lease-store.ts';
 

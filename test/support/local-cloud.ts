@@ -15,11 +15,17 @@ export interface LocalCloud {
   readonly url: string;
   readonly account: string;
   readonly region: string;
-  /** Environment of programs that use it as its administrator, AWS's command line too, without settings of the real AWS on this machine. */
+  /**
+   * Environment of programs that use it as its administrator, AWS's command line too, without settings of the
+   * real AWS on this machine.
+   */
   readonly administrator: Environment;
   /** Where it is and whom to trust, without any credentials. */
   readonly reach: Environment;
-  /** Calls an operation by its name in the AWS SDK for Python, such as `describe_alarms`, as the administrator or with the credentials in `as`. */
+  /**
+   * Calls an operation by its name in the AWS SDK for Python, such as `describe_alarms`, as the administrator
+   * or with the credentials in `as`.
+   */
   call(service: string, operation: string, parameters?: object, as?: Environment): Promise<unknown>;
   /** The end of its log. */
   log(): Promise<string>;
@@ -57,8 +63,18 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
     TMPDIR: folder,
     NODE_NO_WARNINGS: '1',
   };
-  const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: region, AWS_DEFAULT_REGION: region };
-  const reach = { AWS_ENDPOINT_URL: url, AWS_EC2_METADATA_DISABLED: 'true', NODE_EXTRA_CA_CERTS: certificate, AWS_CA_BUNDLE: certificate };
+  const keys = {
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+  };
+  const reach = {
+    AWS_ENDPOINT_URL: url,
+    AWS_EC2_METADATA_DISABLED: 'true',
+    NODE_EXTRA_CA_CERTS: certificate,
+    AWS_CA_BUNDLE: certificate,
+  };
   const administrator = { ...machine, ...keys, ...reach };
 
   const log = openSync(logFile, 'a');
@@ -67,7 +83,8 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
       ...machine,
       ...keys,
       AUTH: 'true',
-      // Policies that refuse plain HTTP hold here too, and functions may call API servers of this machine by TLS.
+      // Policies that refuse plain HTTP hold here too, and functions may call API servers of this machine by
+      // TLS.
       USE_SSL: '1',
       BIND_HOST: '127.0.0.1',
       MINISTACK_HOST: '127.0.0.1',
@@ -93,7 +110,8 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
   const killAll = (): void => kill('SIGKILL');
   process.once('exit', killAll);
 
-  const readLog = async (): Promise<string> => (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-40).join('\n');
+  const readLog = async (): Promise<string> =>
+    (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-40).join('\n');
   async function stop(): Promise<void> {
     kill('SIGTERM');
     const impatient = setTimeout(killAll, 10_000);
@@ -121,8 +139,13 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
     reach,
     async call(service, operation, parameters = {}, as) {
       const args = ['-c', caller, service, operation, JSON.stringify(parameters)];
-      const env = as ? { ...machine, AWS_REGION: region, AWS_DEFAULT_REGION: region, ...reach, ...as } : administrator;
-      const { stdout } = await promisify(execFile)(join(installation, 'bin/python'), args, { env, maxBuffer: 2 ** 26 });
+      const env = as
+        ? { ...machine, AWS_REGION: region, AWS_DEFAULT_REGION: region, ...reach, ...as }
+        : administrator;
+      const { stdout } = await promisify(execFile)(join(installation, 'bin/python'), args, {
+        env,
+        maxBuffer: 2 ** 26,
+      });
       return JSON.parse(stdout);
     },
     log: readLog,
@@ -132,10 +155,14 @@ export async function startLocalCloud(say: (line: string) => void = console.erro
 
 const answers = (url: string): Promise<boolean> =>
   new Promise((resolve) => {
-    const request = https.get(url, { agent: false, rejectUnauthorized: false, timeout: 5_000 }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    });
+    const request = https.get(
+      url,
+      { agent: false, rejectUnauthorized: false, timeout: 5_000 },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
     request.once('timeout', () => request.destroy());
     request.once('error', () => resolve(false));
   });

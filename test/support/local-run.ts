@@ -16,7 +16,10 @@ export interface LocalRun {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-export function startLocalRun(args: readonly string[] = [], env: { readonly [name: string]: string } = {}): LocalRun {
+export function startLocalRun(
+  args: readonly string[] = [],
+  env: { readonly [name: string]: string } = {},
+): LocalRun {
   const child = spawn('npm', ['start', '--', ...args], {
     cwd: root,
     env: { ...process.env, PORT: '0', ...env },
@@ -64,8 +67,12 @@ export function startLocalRun(args: readonly string[] = [], env: { readonly [nam
           listeners.delete(look);
           act();
         };
-        const complain = (what: string): Error => new Error(`npm start ${what}; its last lines:\n${lines.slice(-20).join('\n')}`);
-        const timer = setTimeout(() => finish(() => reject(complain(`has not written ${pattern} in ${timeoutMs / 1000} s`))), timeoutMs);
+        const complain = (what: string): Error =>
+          new Error(`npm start ${what}; its last lines:\n${lines.slice(-20).join('\n')}`);
+        const timer = setTimeout(
+          () => finish(() => reject(complain(`has not written ${pattern} in ${timeoutMs / 1000} s`))),
+          timeoutMs,
+        );
         let seen = 0;
         const look = (): void => {
           for (; seen < lines.length; seen++) {

@@ -1,5 +1,6 @@
 /**
- * For `node --import`: the kernel has no IPv6 (boot parameter ipv6.disable=1). Each socket of that family fails as socket(AF_INET6) does then.
+ * For `node --import`: the kernel has no IPv6 (boot parameter ipv6.disable=1). Each socket of that family
+ * fails as socket(AF_INET6) does then.
  */
 import { constants } from 'node:os';
 

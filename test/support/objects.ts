@@ -21,7 +21,14 @@ export interface PodOptions {
 
 /** A running, ready pod of namespace `ns` with the address 1.2.3.4 on node-1. */
 export function pod(name: string, options: PodOptions = {}): Pod {
-  const { namespace = 'ns', uid = `uid-${name}`, labels = { app: 'web' }, ips = ['1.2.3.4'], ready = true, phase = 'Running' } = options;
+  const {
+    namespace = 'ns',
+    uid = `uid-${name}`,
+    labels = { app: 'web' },
+    ips = ['1.2.3.4'],
+    ready = true,
+    phase = 'Running',
+  } = options;
   const { podIP = ips[0], resourceVersion, createdAt, readySince, deleted } = options;
   return {
     apiVersion: 'v1',
@@ -35,19 +42,34 @@ export function pod(name: string, options: PodOptions = {}): Pod {
       ...(createdAt && { creationTimestamp: createdAt }),
       ...(deleted && { deletionTimestamp: deleted === true ? '2026-01-01T00:00:00Z' : deleted }),
     },
-    spec: { nodeName: 'node-1', containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }], ...options.spec },
+    spec: {
+      nodeName: 'node-1',
+      containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }] }],
+      ...options.spec,
+    },
     status: {
       phase,
       ...(podIP && { podIP }),
       podIPs: ips.map((ip) => ({ ip })),
       conditions:
-        ready === 'none' ? [] : [{ type: 'Ready', status: ready ? 'True' : 'False', ...(readySince && { lastTransitionTime: readySince }) }],
+        ready === 'none'
+          ? []
+          : [
+              {
+                type: 'Ready',
+                status: ready ? 'True' : 'False',
+                ...(readySince && { lastTransitionTime: readySince }),
+              },
+            ],
     },
   };
 }
 
 /** The service `ns/svc`, IPv4, selector app=web, port 80 → 8080. */
-export const service = (spec: Service['spec'] = {}, metadata: Partial<Service['metadata']> = {}): Service => ({
+export const service = (
+  spec: Service['spec'] = {},
+  metadata: Partial<Service['metadata']> = {},
+): Service => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { name: 'svc', namespace: 'ns', uid: 'svc-uid', ...metadata },

@@ -7,8 +7,9 @@ import { isRunning, type RunningProcess, thisProcess } from '#infra/cli/hub/runn
 const lookEveryMs = 250;
 
 /**
- * Runs `make` while no other run has the same path, in this process or another: suites start several programs at once, and each needs the same build. `make`
- * begins with a look whether the former run has made the thing. A lock whose process has ended is taken over.
+ * Runs `make` while no other run has the same path, in this process or another: suites start several programs
+ * at once, and each needs the same build. `make` begins with a look whether the former run has made the
+ * thing. A lock whose process has ended is taken over.
  */
 export async function onlyOnce<T>(path: string, make: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
@@ -24,7 +25,10 @@ export async function onlyOnce<T>(path: string, make: () => Promise<T>): Promise
   }
 }
 
-/** Resolves to true if this run has the lock now. A link appears with its content, so that no reader finds half a lock. */
+/**
+ * Resolves to true if this run has the lock now. A link appears with its content, so that no reader finds
+ * half a lock.
+ */
 async function isTaken(lock: string): Promise<boolean> {
   const mine = `${lock}.${randomUUID()}`;
   await writeFile(mine, JSON.stringify(thisProcess()));

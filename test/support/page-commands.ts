@@ -16,7 +16,9 @@ function spansOf(page: string): readonly PageCommand[] {
   const text = readFileSync(page, 'utf8')
     .replace(/^\s*```[\s\S]*?^\s*```/gm, '')
     .replace(/\n\s*/g, ' ');
-  return [...text.matchAll(/`([^`]+)`/g)].flatMap(([, command = '']) => (programs.test(command) ? [{ page, command }] : []));
+  return [...text.matchAll(/`([^`]+)`/g)].flatMap(([, command = '']) =>
+    programs.test(command) ? [{ page, command }] : [],
+  );
 }
 
 /** Lines of code blocks of the language bash, or of none. */
@@ -33,5 +35,8 @@ function linesOf(page: string): readonly PageCommand[] {
     .replace(/\\\n/g, '')
     .replace(/\|\n/g, '| ')
     .replace(/\s+#\s.*$/gm, '');
-  return (text.match(/^for [\s\S]*?^done(?:; done)?$|.+/gm) ?? []).map((command) => ({ page, command: command.trim() }));
+  return (text.match(/^for [\s\S]*?^done(?:; done)?$|.+/gm) ?? []).map((command) => ({
+    page,
+    command: command.trim(),
+  }));
 }

@@ -1,4 +1,7 @@
-/** The Pod Identity agent of an EKS node: it exchanges a pod's token for credentials of the role that the cluster's association has at that moment. */
+/**
+ * The Pod Identity agent of an EKS node: it exchanges a pod's token for credentials of the role that the
+ * cluster's association has at that moment.
+ */
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,22 +17,40 @@ export interface PodIdentityAgent {
   close(): void;
 }
 
-export async function startPodIdentityAgent(cloud: LocalCloud, controlPlane: ControlPlane, clusterName: string): Promise<PodIdentityAgent> {
+export async function startPodIdentityAgent(
+  cloud: LocalCloud,
+  controlPlane: ControlPlane,
+  clusterName: string,
+): Promise<PodIdentityAgent> {
   /** The API server checks signature, audience and end of the token. */
-  async function serviceAccountOf(token: string): Promise<{ readonly namespace: string; readonly serviceAccount: string }> {
+  async function serviceAccountOf(
+    token: string,
+  ): Promise<{ readonly namespace: string; readonly serviceAccount: string }> {
     const transport = httpTransport(controlPlane.connection);
-    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token, audiences: [podIdentityAudience] } };
-    const { body } = await transport.request('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body: JSON.stringify(review) });
+    const review = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token, audiences: [podIdentityAudience] },
+    };
+    const { body } = await transport.request('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+      body: JSON.stringify(review),
+    });
     transport.close();
-    const { status } = JSON.parse(body.toString()) as { status: { user?: { username?: string }; error?: string } };
-    const [, namespace, serviceAccount] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(status.user?.username ?? '') ?? [];
+    const { status } = JSON.parse(body.toString()) as {
+      status: { user?: { username?: string }; error?: string };
+    };
+    const [, namespace, serviceAccount] =
+      /^system:serviceaccount:([^:]+):([^:]+)$/.exec(status.user?.username ?? '') ?? [];
     if (!namespace || !serviceAccount) throw new Error(`the token is refused: ${status.error}`);
     return { namespace, serviceAccount };
   }
 
   async function credentialsFor(token: string): Promise<object> {
     const pod = await serviceAccountOf(token);
-    const { associations } = (await cloud.call('eks', 'list_pod_identity_associations', { clusterName, ...pod })) as {
+    const { associations } = (await cloud.call('eks', 'list_pod_identity_associations', {
+      clusterName,
+      ...pod,
+    })) as {
       associations: readonly { associationId: string }[];
     };
     const [first] = associations;
@@ -48,9 +69,17 @@ export async function startPodIdentityAgent(cloud: LocalCloud, controlPlane: Con
       RoleArn: association.roleArn,
       RoleSessionName: `eks-${clusterName}-relay`,
       Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
-    })) as { Credentials: { AccessKeyId: string; SecretAccessKey: string; SessionToken: string; Expiration: string } };
+    })) as {
+      Credentials: { AccessKeyId: string; SecretAccessKey: string; SessionToken: string; Expiration: string };
+    };
     const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = Credentials;
-    return { AccessKeyId, SecretAccessKey, Token: SessionToken, AccountId: cloud.account, Expiration: new Date(Expiration).toISOString() };
+    return {
+      AccessKeyId,
+      SecretAccessKey,
+      Token: SessionToken,
+      AccountId: cloud.account,
+      Expiration: new Date(Expiration).toISOString(),
+    };
   }
 
   const server = http.createServer(async (request, response) => {

@@ -1,10 +1,16 @@
-/** Processor time of processes, from Linux's /proc: it shows where the time goes, even on a machine with other work. */
+/**
+ * Processor time of processes, from Linux's /proc: it shows where the time goes, even on a machine with other
+ * work.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Clock ticks a second, in which Linux counts. */
 const ticks = 100;
 
-/** Returns the processor time of a group's processes by program, in seconds, or nothing without /proc. Programs below 0.1 s are left out. */
+/**
+ * Returns the processor time of a group's processes by program, in seconds, or nothing without /proc.
+ * Programs below 0.1 s are left out.
+ */
 export function processorSeconds(group: number): ReadonlyMap<string, number> {
   const seconds = new Map<string, number>();
   for (const pid of processIds()) {
@@ -22,7 +28,8 @@ export const secondsOfProcess = (pid: number): number => readStat(String(pid))?.
 function readStat(pid: string): { readonly group: number; readonly seconds: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may hold spaces; what follows is numbers: state, parent, group, and from the twelfth on user and system time.
+    // The name in brackets may hold spaces; what follows is numbers: state, parent, group, and from the
+    // twelfth on user and system time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { group: Number(fields[2]), seconds: (Number(fields[11]) + Number(fields[12])) / ticks };
   } catch {

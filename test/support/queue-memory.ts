@@ -1,4 +1,6 @@
-/** An SQS standard queue in memory, on a clock that the test owns: delay, visibility, receive count, redrive. */
+/**
+ * An SQS standard queue in memory, on a clock that the test owns: delay, visibility, receive count, redrive.
+ */
 import type { ClusterQueues, OutgoingMessage, SourceQueue } from '#shared/queue/port.ts';
 
 export interface ReceivedMessage {
@@ -57,16 +59,24 @@ interface Message {
   readonly movedFrom?: string;
 }
 
-/** How one memory queue hands a message to its dead-letter queue, which keeps the message's id and sent time. */
+/**
+ * How one memory queue hands a message to its dead-letter queue, which keeps the message's id and sent time.
+ */
 const adopt = Symbol('adopt');
 type Adopting = MemoryQueue & { [adopt](message: Message): void };
 
-export function memoryQueue({ now, visibilitySeconds = 30, redrive, name = 'm' }: MemoryQueueOptions): MemoryQueue {
+export function memoryQueue({
+  now,
+  visibilitySeconds = 30,
+  redrive,
+  name = 'm',
+}: MemoryQueueOptions): MemoryQueue {
   const messages = new Map<string, Message>();
   let counter = 0;
 
   const inOrder = () => [...messages.values()].sort((a, b) => a.visibleAt - b.visibleAt || a.order - b.order);
-  const byHandle = (receiptHandle: string) => messages.get(receiptHandle.slice(0, receiptHandle.lastIndexOf('@')));
+  const byHandle = (receiptHandle: string) =>
+    messages.get(receiptHandle.slice(0, receiptHandle.lastIndexOf('@')));
 
   const queue: Adopting = {
     async send(outgoing) {
@@ -100,7 +110,15 @@ export function memoryQueue({ now, visibilitySeconds = 30, redrive, name = 'm' }
         message.inFlight = true;
         message.order = counter++;
         const { messageId, body, receiveCount, sentAtMs, firstReceivedAt, movedFrom } = message;
-        received.push({ messageId, receiptHandle: `${messageId}@${receiveCount}`, body, receiveCount, sentAtMs, firstReceivedAt, movedFrom });
+        received.push({
+          messageId,
+          receiptHandle: `${messageId}@${receiveCount}`,
+          body,
+          receiveCount,
+          sentAtMs,
+          firstReceivedAt,
+          movedFrom,
+        });
       }
       return received;
     },
@@ -149,7 +167,8 @@ export interface MemoryClusterQueues extends ClusterQueues {
 
 /** The queues of one cluster with the receive counts and visibility that they have in AWS. */
 export function memoryClusterQueues(now: () => number, cluster = 'c'): MemoryClusterQueues {
-  const queue = (name: string, options: Partial<MemoryQueueOptions> = {}) => memoryQueue({ now, name: `${cluster}-${name}`, ...options });
+  const queue = (name: string, options: Partial<MemoryQueueOptions> = {}) =>
+    memoryQueue({ now, name: `${cluster}-${name}`, ...options });
   const [deadEvents, deadSyncs] = [queue('dead-events'), queue('dead-syncs')];
   return {
     events: queue('events', { visibilitySeconds: 60, redrive: { to: deadEvents, maxReceiveCount: 50 } }),
@@ -162,7 +181,8 @@ export function memoryClusterQueues(now: () => number, cluster = 'c'): MemoryClu
 }
 
 function check({ body, delaySeconds = 0 }: OutgoingMessage): void {
-  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900) throw new RangeError(`delay of ${delaySeconds} s`);
+  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900)
+    throw new RangeError(`delay of ${delaySeconds} s`);
   const bytes = Buffer.byteLength(body);
   if (bytes === 0 || bytes > 1024 * 1024) throw new RangeError(`message of ${bytes} bytes`);
 }

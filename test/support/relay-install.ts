@@ -10,10 +10,14 @@ import type { ControlPlane } from './control-plane.ts';
 export const relayNamespace = 'fleet-endpoints';
 
 /**
- * Everything of the relay's manifest but its Deployment, as a user applies it. `tasks`: what the cluster's switches let the hub write; `clusterset`: what it
- * has to do with the others of its set.
+ * Everything of the relay's manifest but its Deployment, as a user applies it. `tasks`: what the cluster's
+ * switches let the hub write; `clusterset`: what it has to do with the others of its set.
  */
-export async function applyAccess(controlPlane: ControlPlane, tasks?: WriterTasks, clusterset?: ClustersetTasks): Promise<void> {
+export async function applyAccess(
+  controlPlane: ControlPlane,
+  tasks?: WriterTasks,
+  clusterset?: ClustersetTasks,
+): Promise<void> {
   const manifests = relayManifest({
     cluster: 'test',
     namespace: relayNamespace,
@@ -32,29 +36,54 @@ export async function applyAccess(controlPlane: ControlPlane, tasks?: WriterTask
   );
 }
 
-export async function applyManifests(controlPlane: ControlPlane, manifests: readonly Manifest[]): Promise<void> {
+export async function applyManifests(
+  controlPlane: ControlPlane,
+  manifests: readonly Manifest[],
+): Promise<void> {
   await kubectl(controlPlane, ['apply', '--server-side', '-f', '-'], toYaml(manifests));
 }
 
 /** The cluster as the hub's functions enter it with a token. */
-export const writerConnection = (controlPlane: ControlPlane): Promise<Connection> => connectionOf(controlPlane, 'writer');
+export const writerConnection = (controlPlane: ControlPlane): Promise<Connection> =>
+  connectionOf(controlPlane, 'writer');
 /** The cluster as its relay enters it. */
-export const relayConnection = (controlPlane: ControlPlane): Promise<Connection> => connectionOf(controlPlane, 'relay');
+export const relayConnection = (controlPlane: ControlPlane): Promise<Connection> =>
+  connectionOf(controlPlane, 'relay');
 
 async function connectionOf(controlPlane: ControlPlane, serviceAccount: string): Promise<Connection> {
   const { token: _, ...connection } = controlPlane.connection;
-  const token = await kubectl(controlPlane, ['create', 'token', serviceAccount, '--namespace', relayNamespace, '--duration=2h']);
+  const token = await kubectl(controlPlane, [
+    'create',
+    'token',
+    serviceAccount,
+    '--namespace',
+    relayNamespace,
+    '--duration=2h',
+  ]);
   return { ...connection, token: token.trim() };
 }
 
 /** A local run enters a cluster by one kubeconfig: its relay and its writer are one. */
-export async function grantRelaysRights(controlPlane: ControlPlane, role = 'fleet-endpoints-relay'): Promise<void> {
+export async function grantRelaysRights(
+  controlPlane: ControlPlane,
+  role = 'fleet-endpoints-relay',
+): Promise<void> {
   const subject = `--serviceaccount=${relayNamespace}:writer`;
-  await kubectl(controlPlane, ['create', 'clusterrolebinding', `${role}-of-the-local-run`, `--clusterrole=${role}`, subject]);
+  await kubectl(controlPlane, [
+    'create',
+    'clusterrolebinding',
+    `${role}-of-the-local-run`,
+    `--clusterrole=${role}`,
+    subject,
+  ]);
 }
 
 /** Standard output of kubectl with the rights of cluster-admin. */
-export async function kubectl({ binary, kubeconfig }: ControlPlane, args: readonly string[], input = ''): Promise<string> {
+export async function kubectl(
+  { binary, kubeconfig }: ControlPlane,
+  args: readonly string[],
+  input = '',
+): Promise<string> {
   const child = spawn(binary, ['kubectl', `--kubeconfig=${kubeconfig}`, ...args]);
   const [out, err] = [child.stdout, child.stderr].map((stream) => stream.setEncoding('utf8').toArray());
   // A command that reads no input may end before it is written.

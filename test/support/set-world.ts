@@ -1,11 +1,17 @@
 /**
- * Several clusters and one hub in memory and in virtual time, as hub-world.ts has one: each cluster with its own store, queues, API and relay without a
- * network.
+ * Several clusters and one hub in memory and in virtual time, as hub-world.ts has one: each cluster with its
+ * own store, queues, API and relay without a network.
  */
 
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
-import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey } from '#functions/relay/projection/entries.ts';
+import {
+  deletedInput,
+  inputEntry,
+  type Outputs,
+  outputEntry,
+  relayKey,
+} from '#functions/relay/projection/entries.ts';
 import { isOwnImportWrite } from '#functions/relay/projection/own-write.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
@@ -78,11 +84,21 @@ class Member {
     let uids = 0;
     this.#world = world;
     this.id = id;
-    this.store = new Store({ now: () => world.nowMs, uid: () => `${id}-${++uids}`, suffix: () => `${++uids}` });
+    this.store = new Store({
+      now: () => world.nowMs,
+      uid: () => `${id}-${++uids}`,
+      suffix: () => `${++uids}`,
+    });
     for (const object of given) this.store.apply(object);
     this.queues = memoryClusterQueues(() => world.nowMs, id);
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
-    this.#header = { v: messageVersion, cluster: id, session: 's1', uid, firstListVersion: String(this.store.resourceVersion) };
+    this.#header = {
+      v: messageVersion,
+      cluster: id,
+      session: 's1',
+      uid,
+      firstListVersion: String(this.store.resourceVersion),
+    };
   }
 
   /** Its API, which notes what is written. */
@@ -92,7 +108,8 @@ class Member {
       <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
       async (...args: A): Promise<R> => {
         if (verb !== 'rights' && verb !== 'dryRunCreate') this.calls++;
-        if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/)) throw new ClusterApiError('404 page not found', { status: 404 });
+        if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/))
+          throw new ClusterApiError('404 page not found', { status: 404 });
         if (this.hangs) {
           const ms = timeoutMs?.() ?? 15_000;
           this.hungMs += ms;
@@ -100,8 +117,10 @@ class Member {
           throw new ClusterApiError('timed out', { status: 0, reason: timedOut });
         }
         if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
-        if (args[0] === 'Service' && ['create', 'dryRunCreate', 'replace'].includes(verb)) this.#refuseOtherFamilies(args[1]);
-        const refusal = verb !== 'rights' && this.refuses(verb === 'dryRunCreate' ? 'create' : verb, args[0], args[1]);
+        if (args[0] === 'Service' && ['create', 'dryRunCreate', 'replace'].includes(verb))
+          this.#refuseOtherFamilies(args[1]);
+        const refusal =
+          verb !== 'rights' && this.refuses(verb === 'dryRunCreate' ? 'create' : verb, args[0], args[1]);
         if (refusal) throw refusal;
         if (!['', 'rights', 'dryRunCreate'].includes(verb)) this.writes.push(`${verb} ${String(args[0])}`);
         return call(...args);
@@ -110,7 +129,10 @@ class Member {
     const rights = ['allows'];
     const verbs = Object.entries(inner) as [string, (...args: unknown[]) => Promise<unknown>][];
     return Object.fromEntries(
-      verbs.map(([verb, call]) => [verb, noted(read.includes(verb) ? '' : rights.includes(verb) ? 'rights' : verb, call)]),
+      verbs.map(([verb, call]) => [
+        verb,
+        noted(read.includes(verb) ? '' : rights.includes(verb) ? 'rights' : verb, call),
+      ]),
     ) as unknown as ClusterApi;
   }
 
@@ -124,7 +146,9 @@ class Member {
     const i = (spec?.ipFamilies ?? []).findIndex((family) => !this.families.includes(family));
     if (i < 0) return;
     const message = `Invalid value: "${spec?.ipFamilies?.[i]}": not configured on this cluster`;
-    throw invalid('Service', metadata?.name ?? '', [{ field: `spec.ipFamilies[${i}]`, reason: 'FieldValueInvalid', message }]);
+    throw invalid('Service', metadata?.name ?? '', [
+      { field: `spec.ipFamilies[${i}]`, reason: 'FieldValueInvalid', message },
+    ]);
   }
 
   async startRelay(of: readonly Kind[] = allKinds, session = 's1'): Promise<void> {
@@ -132,7 +156,10 @@ class Member {
     this.isHeard = true;
     for (const kind of of) {
       await this.#sendList(kind);
-      this.store.watch(kind, ({ type, object, previous }) => void this.#sendChange(kind, type === 'DELETED', object, previous));
+      this.store.watch(
+        kind,
+        ({ type, object, previous }) => void this.#sendChange(kind, type === 'DELETED', object, previous),
+      );
     }
   }
 
@@ -146,10 +173,21 @@ class Member {
     await this.#sendList(kind, listId);
   }
 
-  /** Sends these objects as the relay's, independent of the cluster, like an attacker with the relay's role. */
+  /**
+   * Sends these objects as the relay's, independent of the cluster, like an attacker with the relay's role.
+   */
   async say(kind: InputKind, objects: readonly object[], more: object = {}): Promise<void> {
-    const entries = objects.map((object) => ({ ...inputEntry(kind, object as never, String(++this.#said)), ...more }));
-    await this.#send({ ...this.#header, type: 'live', kind, asOf: String(this.#said), entries } as unknown as EventsMessage);
+    const entries = objects.map((object) => ({
+      ...inputEntry(kind, object as never, String(++this.#said)),
+      ...more,
+    }));
+    await this.#send({
+      ...this.#header,
+      type: 'live',
+      kind,
+      asOf: String(this.#said),
+      entries,
+    } as unknown as EventsMessage);
   }
 
   async sendHeartbeat(atMs: number): Promise<void> {
@@ -169,7 +207,12 @@ class Member {
     if (this.isHeard) await this.queues.events.send(bodies.map((body) => ({ body })));
   }
 
-  async #sendChange(kind: Kind, deleted: boolean, object: RawObject, previous: RawObject | undefined): Promise<void> {
+  async #sendChange(
+    kind: Kind,
+    deleted: boolean,
+    object: RawObject,
+    previous: RawObject | undefined,
+  ): Promise<void> {
     const asOf = String(this.store.resourceVersion);
     const wasOf = previous?.metadata.labels?.['kubernetes.io/service-name'];
     const moved = wasOf !== undefined && wasOf !== object.metadata.labels?.['kubernetes.io/service-name'];
@@ -210,7 +253,9 @@ export class SetWorld {
       error: (text, fields) => void this.warnings.push(`${text} ${JSON.stringify(fields)}`),
       with: () => log,
     };
-    const metrics: Metrics = { put: (name, value) => void this.metrics.set(name, (this.metrics.get(name) ?? 0) + value) };
+    const metrics: Metrics = {
+      put: (name, value) => void this.metrics.set(name, (this.metrics.get(name) ?? 0) + value),
+    };
     let ids = 0;
     this.#deps = {
       table: this.table,
@@ -233,9 +278,15 @@ export class SetWorld {
     };
   }
 
-  static async start(members: { readonly [id: string]: MemberOptions }, limits = defaultLimits): Promise<SetWorld> {
+  static async start(
+    members: { readonly [id: string]: MemberOptions },
+    limits = defaultLimits,
+  ): Promise<SetWorld> {
     const world = new SetWorld(limits);
-    for (const [id, { mode = 'shadow', given = [], families, isInstalled = true, ...membership }] of Object.entries(members)) {
+    for (const [
+      id,
+      { mode = 'shadow', given = [], families, isInstalled = true, ...membership },
+    ] of Object.entries(members)) {
       const member = new Member(world, id, given);
       if (families) member.families = families;
       world.members.set(id, member);
@@ -262,8 +313,15 @@ export class SetWorld {
   async pass(seconds: number): Promise<void> {
     const endMs = this.nowMs + seconds * 1000;
     for (;;) {
-      const times = [...this.members.values()].flatMap(({ queues }) => [queues.events.nextAt(), queues.syncs.nextAt()]);
-      const nextMs = Math.min(this.#nextBeatMs, this.#nextSweepMs, ...times.map((at) => at ?? Number.POSITIVE_INFINITY));
+      const times = [...this.members.values()].flatMap(({ queues }) => [
+        queues.events.nextAt(),
+        queues.syncs.nextAt(),
+      ]);
+      const nextMs = Math.min(
+        this.#nextBeatMs,
+        this.#nextSweepMs,
+        ...times.map((at) => at ?? Number.POSITIVE_INFINITY),
+      );
       if (nextMs >= endMs) break;
       this.nowMs = Math.max(this.nowMs, nextMs);
       if (this.nowMs >= this.#nextBeatMs) {
@@ -276,7 +334,9 @@ export class SetWorld {
       }
       for (const { id, queues, store } of this.members.values()) {
         await this.#deliver(queues.events, (records) => ingestBatch(this.#deps, id, records));
-        await this.#deliver(queues.syncs, (records) => syncBatch(this.#deps, id, records, this.nowMs + 30_000));
+        await this.#deliver(queues.syncs, (records) =>
+          syncBatch(this.#deps, id, records, this.nowMs + 30_000),
+        );
         collectGarbage(store);
       }
     }
@@ -285,7 +345,9 @@ export class SetWorld {
 
   async #deliver(
     queue: Member['queues']['events'],
-    handle: (records: readonly { readonly messageId: string; readonly body: string; readonly sentAtMs: number }[]) => Promise<readonly string[]>,
+    handle: (
+      records: readonly { readonly messageId: string; readonly body: string; readonly sentAtMs: number }[],
+    ) => Promise<readonly string[]>,
   ): Promise<void> {
     const records = queue.receive(10);
     if (records.length === 0) return;

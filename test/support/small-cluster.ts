@@ -1,4 +1,7 @@
-/** A cluster of one node, in virtual time, with the real ingest, sync and sweep: what the tests of whole behaviours start from. */
+/**
+ * A cluster of one node, in virtual time, with the real ingest, sync and sweep: what the tests of whole
+ * behaviours start from.
+ */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
 import { HubWorld, type HubWorldOptions } from './hub-world.ts';
@@ -7,7 +10,11 @@ import { pod, service } from './objects.ts';
 export const startAt = Date.parse('2026-01-02T00:00:00Z');
 const createdAt = '2026-01-01T00:00:00Z';
 
-export const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', uid: 'n', creationTimestamp: createdAt } } as RawObject;
+export const node = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'node-a', uid: 'n', creationTimestamp: createdAt },
+} as RawObject;
 
 /** Selects app=a, port 80 → 8080. */
 export const aService = (spec: object = {}, name = 'svc'): RawObject =>
@@ -17,7 +24,10 @@ export const aService = (spec: object = {}, name = 'svc'): RawObject =>
   ) as unknown as RawObject;
 
 /** Pod number i, dual-stack, on the one node. */
-export const aPod = (i: number, { app = 'a', ready = true }: { readonly app?: string; readonly ready?: boolean } = {}): RawObject =>
+export const aPod = (
+  i: number,
+  { app = 'a', ready = true }: { readonly app?: string; readonly ready?: boolean } = {},
+): RawObject =>
   pod(`pod-${i}`, {
     namespace: 'default',
     uid: `pod-${i}`,
@@ -43,7 +53,9 @@ export interface SmallCluster {
 /** `refuse`: throws instead of a call, or does nothing. */
 export async function smallCluster(
   given: readonly RawObject[],
-  options: Partial<HubWorldOptions> & { readonly refuse?: (call: Call, inner: () => Promise<unknown>) => Promise<void> } = {},
+  options: Partial<HubWorldOptions> & {
+    readonly refuse?: (call: Call, inner: () => Promise<unknown>) => Promise<void>;
+  } = {},
 ): Promise<SmallCluster> {
   const calls: { call: Call; at: number }[] = [];
   let world: HubWorld | undefined;
@@ -59,7 +71,13 @@ export async function smallCluster(
     delete: (kind, ...rest) => through(`delete ${kind}`, () => inner.delete(kind, ...rest)),
   });
   const { refuse: _, ...worldOptions } = options;
-  const started = await HubWorld.start({ given: [node, ...given], startAt, settings: {}, api, ...worldOptions });
+  const started = await HubWorld.start({
+    given: [node, ...given],
+    startAt,
+    settings: {},
+    api,
+    ...worldOptions,
+  });
   world = started;
   return { world: started, calls, pass: (seconds) => started.runUntil(started.now + seconds * 1000) };
 }

@@ -1,4 +1,7 @@
-/** Dependencies of sweep and sync for unit tests. A test gives what it looks at; a call of the cluster that it does not give rejects. */
+/**
+ * Dependencies of sweep and sync for unit tests. A test gives what it looks at; a call of the cluster that it
+ * does not give rejects.
+ */
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -18,7 +21,13 @@ const unexpected = async (): Promise<never> => {
 
 export const clusterApi = (calls: Partial<ClusterApi> = {}): ClusterApi => ({
   ...{ get: unexpected, list: unexpected, create: unexpected, dryRunCreate: unexpected, replace: unexpected },
-  ...{ patch: unexpected, patchStatus: unexpected, delete: unexpected, identity: unexpected, allows: unexpected },
+  ...{
+    patch: unexpected,
+    patchStatus: unexpected,
+    delete: unexpected,
+    identity: unexpected,
+    allows: unexpected,
+  },
   ...calls,
 });
 

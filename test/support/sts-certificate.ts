@@ -1,6 +1,7 @@
 /**
  * Signs itself, for the STS of tests alone:
- * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj /CN=sts -addext subjectAltName=DNS:sts.us-east-1.amazonaws.com
+ * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj /CN=sts -addext
+ * subjectAltName=DNS:sts.us-east-1.amazonaws.com
  */
 export const stsCertificate = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUGSCvbOw8iOv+r+b0j5daXCPym9gwCgYIKoZIzj0EAwIw

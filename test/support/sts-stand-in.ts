@@ -6,8 +6,14 @@ import { type ConnectProxy, connectProxy } from './connect-proxy.ts';
 import type { LocalCloud } from './local-cloud.ts';
 import { stsCertificate, stsKey } from './sts-certificate.ts';
 
-/** Forwards requests to the local cloud's STS, which checks signature, age, access key and rights. `change` rewrites the body of a success. */
-export async function stsListener(cloud: LocalCloud, change: (answer: string, request: string) => string): Promise<RequestListener> {
+/**
+ * Forwards requests to the local cloud's STS, which checks signature, age, access key and rights. `change`
+ * rewrites the body of a success.
+ */
+export async function stsListener(
+  cloud: LocalCloud,
+  change: (answer: string, request: string) => string,
+): Promise<RequestListener> {
   const { hostname: host, port } = new URL(cloud.url);
   const ca = await readFile(cloud.reach['NODE_EXTRA_CA_CERTS'] ?? '', 'utf8');
   // The Host header is signed, so it stays as it is, and is not the name in the local cloud's certificate.
@@ -26,8 +32,8 @@ export async function stsListener(cloud: LocalCloud, change: (answer: string, re
 }
 
 /**
- * sts.us-east-1.amazonaws.com for a program that accepts no other host: a proxy leads to a certificate of tests, and from there to the local cloud. Its answers
- * are JSON, as AWS's are.
+ * sts.us-east-1.amazonaws.com for a program that accepts no other host: a proxy leads to a certificate of
+ * tests, and from there to the local cloud. Its answers are JSON, as AWS's are.
  */
 export interface StsStandIn {
   readonly proxy: ConnectProxy;
@@ -35,10 +41,15 @@ export interface StsStandIn {
 }
 
 export async function startStsStandIn(cloud: LocalCloud): Promise<StsStandIn> {
-  const server = https.createServer({ cert: stsCertificate, key: stsKey }, await stsListener(cloud, identityAsJson));
+  const server = https.createServer(
+    { cert: stsCertificate, key: stsKey },
+    await stsListener(cloud, identityAsJson),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const proxy = await connectProxy((authority) => (authority === 'sts.us-east-1.amazonaws.com:443' ? { host: '127.0.0.1', port } : 403));
+  const proxy = await connectProxy((authority) =>
+    authority === 'sts.us-east-1.amazonaws.com:443' ? { host: '127.0.0.1', port } : 403,
+  );
   return {
     proxy,
     async close() {
@@ -52,5 +63,10 @@ export async function startStsStandIn(cloud: LocalCloud): Promise<StsStandIn> {
 function identityAsJson(xml: string): string {
   const field = (name: string): string => new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? '';
   const GetCallerIdentityResult = { Account: field('Account'), Arn: field('Arn'), UserId: field('UserId') };
-  return JSON.stringify({ GetCallerIdentityResponse: { GetCallerIdentityResult, ResponseMetadata: { RequestId: field('RequestId') } } });
+  return JSON.stringify({
+    GetCallerIdentityResponse: {
+      GetCallerIdentityResult,
+      ResponseMetadata: { RequestId: field('RequestId') },
+    },
+  });
 }

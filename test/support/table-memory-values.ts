@@ -1,4 +1,7 @@
-/** Order of the UTF-8 bytes, which is not the order of JavaScript's own comparison once characters above U+FFFF occur. */
+/**
+ * Order of the UTF-8 bytes, which is not the order of JavaScript's own comparison once characters above
+ * U+FFFF occur.
+ */
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -1,11 +1,20 @@
 /**
- * The table in memory, deterministic. A call takes effect when it is made and resolves in a later microtask, so a wrapper
- * that delays the call or its answer makes every order that DynamoDB could. It refuses what DynamoDB would refuse.
+ * The table in memory, deterministic. A call takes effect when it is made and resolves in a later microtask,
+ * so a wrapper that delays the call or its answer makes every order that DynamoDB could. It refuses what
+ * DynamoDB would refuse.
  */
 
 import { dirtyKeysOf } from '#shared/store/dirty-index.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { type Change, type Item, type Key, RangeTooLarge, type Table, type Value, type WriteCondition } from '#shared/store/table.ts';
+import {
+  type Change,
+  type Item,
+  type Key,
+  RangeTooLarge,
+  type Table,
+  type Value,
+  type WriteCondition,
+} from '#shared/store/table.ts';
 import { compareBytes } from './table-memory-values.ts';
 
 export interface MemoryTable extends Table {
@@ -40,7 +49,11 @@ export function memoryTable(): MemoryTable {
     return { items, at, item: items[at]?.sk === sk ? items[at] : undefined };
   }
 
-  function write(key: Key, next: (old: Item | undefined) => Item | undefined, condition: WriteCondition | undefined): Item | undefined | false {
+  function write(
+    key: Key,
+    next: (old: Item | undefined) => Item | undefined,
+    condition: WriteCondition | undefined,
+  ): Item | undefined | false {
     checkKey(key);
     const { items, at, item: old } = find(key.pk, key.sk);
     const before = sizeOf(old);
@@ -51,7 +64,10 @@ export function memoryTable(): MemoryTable {
     }
     const item = next(old);
     const after = sizeOf(item);
-    if (after > 400 * 1024) throw new RangeError(`item ${key.pk} ${key.sk} has ${after} bytes: more than the 400 KB that DynamoDB allows`);
+    if (after > 400 * 1024)
+      throw new RangeError(
+        `item ${key.pk} ${key.sk} has ${after} bytes: more than the 400 KB that DynamoDB allows`,
+      );
     units.write += started(Math.max(before, after), 1024) + indexWrites(old, item);
     items.splice(at, old ? 1 : 0, ...(item ? [item] : []));
     if (items.length > 0) partitions.set(key.pk, items);
@@ -68,7 +84,8 @@ export function memoryTable(): MemoryTable {
       return item;
     },
     async query(pk, { from = '', to, atMost, only, maxBytes = Number.POSITIVE_INFINITY } = {}) {
-      if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
+      if (to === '')
+        throw new RangeError('a key range that ends at the empty key: leave the end open instead');
       const items = partitions.get(pk) ?? [];
       const first = firstAbove(items, from);
       const end = to === undefined ? items.length : firstAbove(items, to);
@@ -82,7 +99,10 @@ export function memoryTable(): MemoryTable {
       return write(item, () => stored(item), condition) !== false;
     },
     async update(key, change, condition) {
-      return write(key, (old) => stored(changed(old ?? { pk: key.pk, sk: key.sk }, change)), condition) || undefined;
+      return (
+        write(key, (old) => stored(changed(old ?? { pk: key.pk, sk: key.sk }, change)), condition) ||
+        undefined
+      );
     },
     async delete(key, condition) {
       return write(key, () => undefined, condition) !== false;
@@ -92,19 +112,29 @@ export function memoryTable(): MemoryTable {
       const owed: (Key & { readonly dirtyAt: number })[] = [];
       for (const items of partitions.values()) {
         for (const { pk, sk, dirtyIn, dirtyAt } of items) {
-          if (keys.includes(dirtyIn as string) && typeof dirtyAt === 'number' && dirtyAt <= until) owed.push({ pk, sk, dirtyAt });
+          if (keys.includes(dirtyIn as string) && typeof dirtyAt === 'number' && dirtyAt <= until)
+            owed.push({ pk, sk, dirtyAt });
         }
       }
-      const found = owed.sort((a, b) => a.dirtyAt - b.dirtyAt || compareBytes(a.pk, b.pk) || compareBytes(a.sk, b.sk)).slice(0, limit);
+      const found = owed
+        .sort((a, b) => a.dirtyAt - b.dirtyAt || compareBytes(a.pk, b.pk) || compareBytes(a.sk, b.sk))
+        .slice(0, limit);
       units.read += 0.5 * keys.length * started((found.length / keys.length) * 150, 4096);
       return found;
     },
     async scanKeys(after) {
-      const keys = [...partitions.keys()].sort(compareBytes).flatMap((pk) => (partitions.get(pk) ?? []).map(({ sk }) => ({ pk, sk })));
+      const keys = [...partitions.keys()]
+        .sort(compareBytes)
+        .flatMap((pk) => (partitions.get(pk) ?? []).map(({ sk }) => ({ pk, sk })));
       const isAfter = (key: Key): boolean =>
-        !after || compareBytes(key.pk, after.pk) > 0 || (key.pk === after.pk && compareBytes(key.sk, after.sk) > 0);
+        !after ||
+        compareBytes(key.pk, after.pk) > 0 ||
+        (key.pk === after.pk && compareBytes(key.sk, after.sk) > 0);
       const page = keys.filter(isAfter);
-      return { keys: page.slice(0, keysPerPage), next: page.length > keysPerPage ? page[keysPerPage - 1] : undefined };
+      return {
+        keys: page.slice(0, keysPerPage),
+        next: page.length > keysPerPage ? page[keysPerPage - 1] : undefined,
+      };
     },
     dump() {
       return [...partitions.keys()].sort(compareBytes).flatMap((pk) => partitions.get(pk) ?? []);
@@ -149,7 +179,9 @@ function firstAbove(items: readonly Item[], sk: string): number {
 /** Entry put or taken away: one write; moved: two; keys only, so nothing else touches it. */
 function indexWrites(old: Item | undefined, item: Item | undefined): number {
   const entry = (i: Item | undefined) =>
-    typeof i?.['dirtyIn'] === 'string' && typeof i['dirtyAt'] === 'number' ? `${i['dirtyAt']} ${i['dirtyIn']}` : undefined;
+    typeof i?.['dirtyIn'] === 'string' && typeof i['dirtyAt'] === 'number'
+      ? `${i['dirtyAt']} ${i['dirtyIn']}`
+      : undefined;
   const [from, to] = [entry(old), entry(item)];
   if (from === to) return 0;
   return from !== undefined && to !== undefined ? 2 : 1;
@@ -194,12 +226,15 @@ function changed(item: Item, change: Change): Item {
 
 function sum(name: string, old: Value | undefined, value: number | ReadonlySet<number>): Value {
   if (typeof value === 'number' && (old === undefined || typeof old === 'number')) return (old ?? 0) + value;
-  if (value instanceof Set && (old === undefined || old instanceof Set)) return new Set([...((old as Set<number>) ?? []), ...value]);
+  if (value instanceof Set && (old === undefined || old instanceof Set))
+    return new Set([...((old as Set<number>) ?? []), ...value]);
   throw new TypeError(`attribute ${name} is of another type than what is added`);
 }
 
 const projected = (item: Item, only: readonly string[]): Item =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => name === 'pk' || name === 'sk' || only.includes(name))) as Item;
+  Object.fromEntries(
+    Object.entries(item).filter(([name]) => name === 'pk' || name === 'sk' || only.includes(name)),
+  ) as Item;
 
 /** A copy that later changes of the caller's own do not reach. */
 function stored(item: Item): Item {

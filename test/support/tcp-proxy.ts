@@ -1,11 +1,16 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a client and a server on the loopback interface and does to their connections what networks do. */
+/**
+ * Stands between a client and a server on the loopback interface and does to their connections what networks
+ * do.
+ */
 export interface TcpProxy {
   readonly port: number;
   /** Open connections. */
   readonly connections: number;
-  /** Breaks every connection off, as a reset does; new ones are let through. Resolves to how many there were. */
+  /**
+   * Breaks every connection off, as a reset does; new ones are let through. Resolves to how many there were.
+   */
   cut(): number;
   /** Holds all data of old and new connections from now on, without an error. */
   stall(): void;
@@ -38,7 +43,9 @@ export async function tcpProxy(server: { readonly host: string; readonly port: n
       if (stalled) from.pause();
     }
   });
-  await new Promise<void>((resolve, reject) => listener.once('error', reject).listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) =>
+    listener.once('error', reject).listen(0, '127.0.0.1', resolve),
+  );
 
   const each = (act: (socket: Socket) => unknown): void => {
     for (const pair of [...pairs]) pair.forEach(act);

@@ -1,4 +1,7 @@
-/** A cluster without HTTP for the relay's core: the embedded API server's store, read directly, on a clock that the test owns. */
+/**
+ * A cluster without HTTP for the relay's core: the embedded API server's store, read directly, on a clock
+ * that the test owns.
+ */
 import type { Clock } from '#functions/relay/runtime/clock.ts';
 import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/source/watch-source.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
@@ -18,7 +21,10 @@ export interface MemorySourceOptions {
 /** The version that a cluster in memory reports. */
 export const memoryVersion = 'v1.37.2';
 
-export function memoryWatchSource(store: Store, { clock, bookmarkMs = 60_000 }: MemorySourceOptions): MemoryWatchSource {
+export function memoryWatchSource(
+  store: Store,
+  { clock, bookmarkMs = 60_000 }: MemorySourceOptions,
+): MemoryWatchSource {
   const open = new Set<(e: unknown) => void>();
   let broken = false;
   const reach = async (signal: AbortSignal): Promise<void> => {
@@ -43,7 +49,11 @@ export function memoryWatchSource(store: Store, { clock, bookmarkMs = 60_000 }: 
       const items = store.list(kind, '', Number(version)).filter((o) => keyOf(o as KubeObject) > after);
       const shown = items.slice(0, page.limit);
       const last = shown.at(-1);
-      return { resourceVersion: version, items: shown, ...(last && shown.length < items.length && { continue: `${version} ${keyOf(last)}` }) };
+      return {
+        resourceVersion: version,
+        items: shown,
+        ...(last && shown.length < items.length && { continue: `${version} ${keyOf(last)}` }),
+      };
     },
 
     async *watch(kind, resourceVersion, signal) {
@@ -111,5 +121,11 @@ const eventOf = ({
   resourceVersion: number;
 }): WatchEvent => {
   const seen = object as KubeObject;
-  return { type, object: { ...seen, metadata: { ...seen.metadata, resourceVersion: String(resourceVersion) } } as KubeObject };
+  return {
+    type,
+    object: {
+      ...seen,
+      metadata: { ...seen.metadata, resourceVersion: String(resourceVersion) },
+    } as KubeObject,
+  };
 };

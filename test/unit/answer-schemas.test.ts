@@ -7,7 +7,9 @@ const folder = 'docs/reference/schemas';
 
 // The generator parses the command's sources by a compiler of its own.
 it('the schemas are those of the types: npm run docs writes them', { timeout: 120_000 }, () => {
-  const written = new Map(readdirSync(folder).map((name) => [name, readFileSync(`${folder}/${name}`, 'utf8')]));
+  const written = new Map(
+    readdirSync(folder).map((name) => [name, readFileSync(`${folder}/${name}`, 'utf8')]),
+  );
   expect(written).toEqual(answerSchemas());
 });
 

@@ -1,4 +1,7 @@
-/** A connection that goes silent, before an answer or in the middle of one: real clients, and a server of this test. */
+/**
+ * A connection that goes silent, before an answer or in the middle of one: real clients, and a server of this
+ * test.
+ */
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -34,7 +37,9 @@ const firstAnswers: Record<string, (response: http.ServerResponse) => void> = {
 };
 
 it.each(
-  Object.entries(configs).flatMap(([name, config]) => Object.entries(firstAnswers).map(([what, answer]) => [name, what, config, answer] as const)),
+  Object.entries(configs).flatMap(([name, config]) =>
+    Object.entries(firstAnswers).map(([what, answer]) => [name, what, config, answer] as const),
+  ),
 )('%s: a call that %s is made again on another connection', async (_name, _what, config, answer) => {
   const sockets = new Set<unknown>();
   const server = http.createServer((request, response) => {
@@ -105,8 +110,16 @@ it('a client for frequent calls signs as the client of the SDK does, each time w
   ends.push(() => server.close());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const common = { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, region: 'eu-west-1' };
-  const keyOf = (id: string) => ({ accessKeyId: id, secretAccessKey: `secret of ${id}`, sessionToken: `token of ${id}`, expiration: new Date(0) });
+  const common = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'eu-west-1',
+  };
+  const keyOf = (id: string) => ({
+    accessKeyId: id,
+    secretAccessKey: `secret of ${id}`,
+    sessionToken: `token of ${id}`,
+    expiration: new Date(0),
+  });
   let key = keyOf('first');
   const credentials = async () => key;
   const client = forFrequentCalls(new DynamoDBClient({ ...frequentCallConfig, ...common, credentials }));
@@ -121,21 +134,39 @@ it('a client for frequent calls signs as the client of the SDK does, each time w
     const { authorization = '' } = headers;
     const [, names = ''] = /SignedHeaders=([^,]*)/.exec(authorization) ?? [];
     const signed = Object.fromEntries(names.split(';').map((name) => [name, headers[name] as string]));
-    const request = { method: 'POST', protocol: 'http:', hostname: '127.0.0.1', path: '/', query: {}, headers: signed, body };
-    const again = await (await own.config.signer()).sign(request as never, { signingDate: dateOf(signed['x-amz-date']) });
+    const request = {
+      method: 'POST',
+      protocol: 'http:',
+      hostname: '127.0.0.1',
+      path: '/',
+      query: {},
+      headers: signed,
+      body,
+    };
+    const again = await (await own.config.signer()).sign(request as never, {
+      signingDate: dateOf(signed['x-amz-date']),
+    });
     expect((again as unknown as typeof request).headers).toEqual({ ...signed, authorization });
-    expect(headers).toMatchObject({ 'user-agent': 'fleet-endpoints', 'x-amz-security-token': key.sessionToken });
+    expect(headers).toMatchObject({
+      'user-agent': 'fleet-endpoints',
+      'x-amz-security-token': key.sessionToken,
+    });
   }
 });
 
 /** As "file: name arguments". */
 const clientsIn = (files: string): readonly string[] =>
-  globSync(files).flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/new (\w+Client)\(([^)]*)\)/g)].map((m) => `${file}: ${m[1]} ${m[2]}`));
+  globSync(files).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/new (\w+Client)\(([^)]*)\)/g)].map(
+      (m) => `${file}: ${m[1]} ${m[2]}`,
+    ),
+  );
 
 const dateOf = (basic = ''): Date => new Date(basic.replace(/(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
 
 it('all tries of a call together end before the function is stopped, and those for credentials before a call to a cluster would', () => {
-  const longest = ({ maxAttempts, requestHandler }: typeof awsClientConfig): number => maxAttempts * requestHandler.requestTimeout;
+  const longest = ({ maxAttempts, requestHandler }: typeof awsClientConfig): number =>
+    maxAttempts * requestHandler.requestTimeout;
   expect(longest(awsClientConfig)).toBeLessThan(defaultLimits.runs.syncMs);
   expect(longest(credentialsClientConfig)).toBeLessThan(defaultLimits.sync.callMs);
 });
@@ -143,14 +174,19 @@ it('all tries of a call together end before the function is stopped, and those f
 it('no function and no command has a client of the SDK without time-outs, local addresses excepted', () => {
   const clients = clientsIn('{functions,infra/{cli,command,console}}/**/*.ts');
   expect(clients.length).toBeGreaterThan(14);
-  const allowed = /\b(frequentCallConfig|awsClientConfig|credentialsClientConfig|commandClientConfig|timeouts)\b|endpoint: local\./;
+  const allowed =
+    /\b(frequentCallConfig|awsClientConfig|credentialsClientConfig|commandClientConfig|timeouts)\b|endpoint: local\./;
   expect(clients.filter((c) => !allowed.test(c))).toEqual([]);
 });
 
 it.each([
   ['AWS_USE_FIPS_ENDPOINT', 'true', 'sqs-fips.us-east-1.amazonaws.com'],
   ['AWS_USE_DUALSTACK_ENDPOINT', 'true', 'sqs.us-east-1.api.aws'],
-  ['AWS_ENDPOINT_URL_SQS', 'https://vpce-1.sqs.us-east-1.vpce.amazonaws.com', 'vpce-1.sqs.us-east-1.vpce.amazonaws.com'],
+  [
+    'AWS_ENDPOINT_URL_SQS',
+    'https://vpce-1.sqs.us-east-1.vpce.amazonaws.com',
+    'vpce-1.sqs.us-east-1.vpce.amazonaws.com',
+  ],
   ['AWS_REGION', 'us-east-1', 'sqs.us-east-1.amazonaws.com'],
 ])('a client of SQS follows %s, whatever host its queue’s URL has', async (name, value, hostname) => {
   vi.stubEnv('AWS_REGION', 'us-east-1');
@@ -163,7 +199,9 @@ it.each([
     },
   };
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  const client = forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...sqsEndpoint, requestHandler, credentials, maxAttempts: 1 }));
+  const client = forFrequentCalls(
+    new SQSClient({ ...frequentCallConfig, ...sqsEndpoint, requestHandler, credentials, maxAttempts: 1 }),
+  );
   const QueueUrl = 'https://sqs.us-east-1.amazonaws.com/111122223333/events';
   await expect(client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'm' }))).rejects.toThrow('enough');
   expect(asked).toEqual([hostname]);

@@ -40,9 +40,17 @@ function cluster(lot: string) {
 }
 
 const [one, two] = [cluster('1'), cluster('2')];
-const differing = (a: Written, b: Written, open: OpenEnds = {}, before: readonly [Versions, Versions] = [new Map(), new Map()]): readonly string[] =>
+const differing = (
+  a: Written,
+  b: Written,
+  open: OpenEnds = {},
+  before: readonly [Versions, Versions] = [new Map(), new Map()],
+): readonly string[] =>
   differences(snapshot(a, before[0], one.names, open), snapshot(b, before[1], two.names, open));
-const of = (endpoints: readonly Endpoints[], ...slices: readonly EndpointSlice[]): Written => ({ endpoints, slices });
+const of = (endpoints: readonly Endpoints[], ...slices: readonly EndpointSlice[]): Written => ({
+  endpoints,
+  slices,
+});
 const annotated = <T extends Endpoints | EndpointSlice>(object: T, time: string): T => ({
   ...object,
   metadata: { ...object.metadata, annotations: { [triggerTime]: time } },
@@ -64,11 +72,16 @@ describe('a comparison of what two writers have written', () => {
   });
 
   it('the comparison distinguishes an empty list from a missing one', () => {
-    expect(differing(of([{ ...one.endpoints, subsets: [] }]), of([{ metadata: two.endpoints.metadata }]))).toHaveLength(1);
+    expect(
+      differing(of([{ ...one.endpoints, subsets: [] }]), of([{ metadata: two.endpoints.metadata }])),
+    ).toHaveLength(1);
   });
 
   it('finds a pod of that name that is another pod', () => {
-    const stale = { ...two.endpoints, subsets: [{ addresses: [{ ip: '10.0.0.1', targetRef: { uid: 'pod-0' } }] }] };
+    const stale = {
+      ...two.endpoints,
+      subsets: [{ addresses: [{ ip: '10.0.0.1', targetRef: { uid: 'pod-0' } }] }],
+    };
     expect(differing(of([one.endpoints]), of([stale])).join()).toContain('a uid of nobody');
   });
 
@@ -78,19 +91,27 @@ describe('a comparison of what two writers have written', () => {
       'Endpoints n/web .triggerTime: upstream "creation of Service web #1", ours "2040-01-01T00:00:00Z"',
     ]);
     expect(differing(of([one.endpoints]), of([late]), { web: ['times'] })).toEqual([]);
-    expect(differing(of([one.endpoints]), of([late]), {}, [new Map([['e-1', '1']]), new Map([['e-2', '2']])])).toEqual([]);
+    expect(
+      differing(of([one.endpoints]), of([late]), {}, [new Map([['e-1', '1']]), new Map([['e-2', '2']])]),
+    ).toEqual([]);
   });
 
   it('finds that only one of them has written', () => {
-    expect(differing(of([one.endpoints]), of([two.endpoints]), { web: ['times'] }, [new Map([['e-1', '1']]), new Map()])).toEqual([
-      'Endpoints n/web .written: upstream false, ours true',
-    ]);
+    expect(
+      differing(of([one.endpoints]), of([two.endpoints]), { web: ['times'] }, [
+        new Map([['e-1', '1']]),
+        new Map(),
+      ]),
+    ).toEqual(['Endpoints n/web .written: upstream false, ours true']);
   });
 
   it('finds another packing, unless packing is open', () => {
     const split = of([], one.slice('a', '10.0.0.1'), one.slice('b', '10.0.0.2'));
     const both = two.slice('a', '10.0.0.1');
-    const packed = of([], { ...both, endpoints: [both, two.slice('b', '10.0.0.2')].flatMap((s) => s.endpoints ?? []) });
+    const packed = of([], {
+      ...both,
+      endpoints: [both, two.slice('b', '10.0.0.2')].flatMap((s) => s.endpoints ?? []),
+    });
     expect(differing(split, packed).join()).toContain('.sizes');
     expect(differing(split, packed, { web: ['packing'] })).toEqual([]);
   });
@@ -99,13 +120,19 @@ describe('a comparison of what two writers have written', () => {
 it('a deliberate difference excuses its own fields, and must occur', () => {
   const step = { what: 'x', deliberate: { row: 'D9', of: 'Endpoints n/web' } };
   const other = 'Endpoints n/web-2 .subsets: upstream nothing, ours []';
-  expect(resultOf(step, ['Endpoints n/web .labels: upstream nothing, ours {}', other])).toEqual({ what: 'x', row: 'D9', lines: [other] });
+  expect(resultOf(step, ['Endpoints n/web .labels: upstream nothing, ours {}', other])).toEqual({
+    what: 'x',
+    row: 'D9',
+    lines: [other],
+  });
   expect(resultOf(step, []).lines).toEqual(['Endpoints n/web should differ (docs/parity.md D9)']);
 });
 
 it('a second object of a name has a name of its own', async () => {
   let uids = 0;
-  const api = { create: async () => ({ metadata: { name: 'a', uid: `u${++uids}`, creationTimestamp: 't' } }) } as unknown as Api;
+  const api = {
+    create: async () => ({ metadata: { name: 'a', uid: `u${++uids}`, creationTimestamp: 't' } }),
+  } as unknown as Api;
   const { api: noting, names } = namedApi(api);
   for (const namespace of ['n', 'n', 'm']) await noting.create('Service', namespace, {});
   expect(['u1', 'u2', 'u3'].map(names.of)).toEqual(['Service a #1', 'Service a #2', 'Service a #1']);

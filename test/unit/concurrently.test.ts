@@ -9,10 +9,12 @@ it('the results of calls come in their order', async () => {
 it('a call that fails is reported after the others have ended', async () => {
   const { promise: slow, resolve } = Promise.withResolvers<void>();
   let hasFailed = false;
-  const all = allToEnd([slow, Promise.reject(new Error('first')), Promise.reject(new Error('second'))]).catch((error: Error) => {
-    hasFailed = true;
-    return error.message;
-  });
+  const all = allToEnd([slow, Promise.reject(new Error('first')), Promise.reject(new Error('second'))]).catch(
+    (error: Error) => {
+      hasFailed = true;
+      return error.message;
+    },
+  );
   await new Promise(setImmediate);
   expect(hasFailed).toBe(false);
   resolve();

@@ -1,4 +1,7 @@
-/** Names in README, CONTRIBUTING, docs/ and the folders' READMEs must exist, and their prose must be readable in a diff. */
+/**
+ * Names in README, CONTRIBUTING, docs/ and the folders' READMEs must exist, and their prose must be readable
+ * in a diff.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -8,8 +11,17 @@ import { type Feature, features } from '#shared/kube/kubernetes-version.ts';
 import { mutants } from '#test/simulation/mutants.ts';
 import { versions } from '#test/versions/versions.ts';
 
-const folders = globSync('{functions,shared,infra,test}/**/README.md', { exclude: (path) => /node_modules|relay\/chart/.test(path) });
-const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'SUPPORT.md', ...globSync('docs/*.md'), ...folders];
+const folders = globSync('{functions,shared,infra,test}/**/README.md', {
+  exclude: (path) => /node_modules|relay\/chart/.test(path),
+});
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'SUPPORT.md',
+  ...globSync('docs/*.md'),
+  ...folders,
+];
 
 /** Lines outside of code blocks. */
 function proseOf(page: string): readonly string[] {
@@ -24,16 +36,22 @@ function proseOf(page: string): readonly string[] {
 }
 
 it('prose is wrapped at 110 characters, tables and what cannot be broken excepted', () => {
-  const asOneWord = (line: string): string => line.replace(/`[^`]*`|\[[^\]]*\]\([^)]*\)/g, (text) => 'x'.repeat(text.length));
-  const canBeBroken = (line: string): boolean => !/^(\|| {4})/.test(line) && asOneWord(line).slice(4, 110).includes(' ');
-  const long = pages.flatMap((page) => proseOf(page).flatMap((line) => (line.length > 110 && canBeBroken(line) ? [`${page}: ${line}`] : [])));
+  const asOneWord = (line: string): string =>
+    line.replace(/`[^`]*`|\[[^\]]*\]\([^)]*\)/g, (text) => 'x'.repeat(text.length));
+  const canBeBroken = (line: string): boolean =>
+    !/^(\|| {4})/.test(line) && asOneWord(line).slice(4, 110).includes(' ');
+  const long = pages.flatMap((page) =>
+    proseOf(page).flatMap((line) => (line.length > 110 && canBeBroken(line) ? [`${page}: ${line}`] : [])),
+  );
   expect(long).toEqual([]);
 });
 
 it('every path of the project that a page names exists', () => {
   const named = /`((?:functions|shared|infra|test|docs)\/[\w./-]+)`/g;
   const missing = pages.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(named)].flatMap(([, path = '']) => (existsSync(path) ? [] : [`${page}: ${path}`])),
+    [...readFileSync(page, 'utf8').matchAll(named)].flatMap(([, path = '']) =>
+      existsSync(path) ? [] : [`${page}: ${path}`],
+    ),
   );
   expect(missing).toEqual([]);
 });
@@ -48,28 +66,39 @@ it('every link of a page leads to a file of the project, and to a heading that t
         .replaceAll(' ', '-');
     });
   const links = [...pages, 'CHANGELOG.md', ...globSync('docs/decisions/*.md')].flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)].map(([link, path = '', heading]) => ({
-      link: `${page}: ${link}`,
-      file: path ? join(dirname(page), path) : page,
-      heading,
-    })),
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)].map(
+      ([link, path = '', heading]) => ({
+        link: `${page}: ${link}`,
+        file: path ? join(dirname(page), path) : page,
+        heading,
+      }),
+    ),
   );
   expect(links.length).toBeGreaterThan(200);
-  expect(links.filter(({ file, heading }) => !existsSync(file) || (heading && !headings(file).includes(heading))).map(({ link }) => link)).toEqual(
-    [],
-  );
+  expect(
+    links
+      .filter(({ file, heading }) => !existsSync(file) || (heading && !headings(file).includes(heading)))
+      .map(({ link }) => link),
+  ).toEqual([]);
 });
 
 /** Comments of a file, with the lines of its blocks. */
-const commentsOf = (source: string): readonly string[] => source.match(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm) ?? [];
+const commentsOf = (source: string): readonly string[] =>
+  source.match(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm) ?? [];
 
 it('every file that a comment names exists', () => {
-  const files = globSync('{functions,shared,infra,test,docs}/**/*.{ts,md}', { exclude: (path) => path.includes('node_modules') });
-  const tails = new Set(files.flatMap((file) => [...file.matchAll(/(?:^|(?<=\/))/g)].map(({ index }) => file.slice(index))));
+  const files = globSync('{functions,shared,infra,test,docs}/**/*.{ts,md}', {
+    exclude: (path) => path.includes('node_modules'),
+  });
+  const tails = new Set(
+    files.flatMap((file) => [...file.matchAll(/(?:^|(?<=\/))/g)].map(({ index }) => file.slice(index))),
+  );
   const named = /(?<![\w./*$-])(?:[\w-]+\/)*[a-z][\w-]*(?:\.\w+)*\.(?:ts|md)\b/g;
   const names = files.flatMap((file) =>
     file.endsWith('.ts')
-      ? commentsOf(readFileSync(file, 'utf8')).flatMap((comment) => (comment.match(named) ?? []).map((name) => ({ file, name })))
+      ? commentsOf(readFileSync(file, 'utf8')).flatMap((comment) =>
+          (comment.match(named) ?? []).map((name) => ({ file, name })),
+        )
       : [],
   );
   expect(names.length).toBeGreaterThan(200);
@@ -77,18 +106,26 @@ it('every file that a comment names exists', () => {
 });
 
 it('every command that a page names is one of package.json', () => {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly scripts: { readonly [name: string]: string } };
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly scripts: { readonly [name: string]: string };
+  };
   const commands = /npm run (?:-s )?([a-z][\w:-]*)/g;
   const unknown = pages.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(commands)].flatMap(([, name = '']) => (name in scripts ? [] : [`${page}: ${name}`])),
+    [...readFileSync(page, 'utf8').matchAll(commands)].flatMap(([, name = '']) =>
+      name in scripts ? [] : [`${page}: ${name}`],
+    ),
   );
   expect(unknown).toEqual([]);
 });
 
 it('every command of the package that a page names is one, and no page for its users names a script of a checkout', () => {
-  const known = new Map(program().commands.map((command) => [command.name(), new Set(command.commands.map((sub) => sub.name()))]));
+  const known = new Map(
+    program().commands.map((command) => [command.name(), new Set(command.commands.map((sub) => sub.name()))]),
+  );
   const named = pages.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/`(?:npx )?fleet-endpoints ([a-z][a-z-]*)(?: ([a-z-]+)\b)?/g)].map(([text, name = '', sub]) => ({
+    [
+      ...readFileSync(page, 'utf8').matchAll(/`(?:npx )?fleet-endpoints ([a-z][a-z-]*)(?: ([a-z-]+)\b)?/g),
+    ].map(([text, name = '', sub]) => ({
       page,
       text,
       name,
@@ -101,7 +138,9 @@ it('every command of the package that a page names is one, and no page for its u
     return subs !== undefined && (subs.size === 0 || sub === undefined || subs.has(sub));
   };
   expect(named.filter((command) => !isKnown(command))).toEqual([]);
-  const scripts = pages.filter((page) => /npm\s+run\s+(-s\s+)?(synth|deploy)(?![\w:-])/.test(readFileSync(page, 'utf8')));
+  const scripts = pages.filter((page) =>
+    /npm\s+run\s+(-s\s+)?(synth|deploy)(?![\w:-])/.test(readFileSync(page, 'utf8')),
+  );
   expect(scripts).toEqual([]);
 });
 
@@ -110,7 +149,9 @@ it('every name that a page puts in a file is there', () => {
     ...readFileSync(page, 'utf8').matchAll(/`(\w+)`\s+(?:in|of)\s+`([\w/.-]+\/[\w.-]+\.ts)`/g),
   ]);
   expect(named.length).toBeGreaterThan(35);
-  const missing = named.filter(([, name = '', file = '']) => !new RegExp(`\\b${name}\\b`).test(readFileSync(file, 'utf8')));
+  const missing = named.filter(
+    ([, name = '', file = '']) => !new RegExp(`\\b${name}\\b`).test(readFileSync(file, 'utf8')),
+  );
   expect(missing.map(([text]) => text)).toEqual([]);
 });
 
@@ -135,7 +176,8 @@ it('docs/versions.md has a row of each feature that an older version lacks, and 
   const page = readFileSync('docs/versions.md', 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| '));
   const missing = Object.values<Feature>(features).filter(
-    ({ what, from, statement }) => !rows.some((row) => row.startsWith(`| ${what}${statement ? ` (${statement})` : ''} | ${from} |`)),
+    ({ what, from, statement }) =>
+      !rows.some((row) => row.startsWith(`| ${what}${statement ? ` (${statement})` : ''} | ${from} |`)),
   );
   expect(missing).toEqual([]);
   expect(versions.filter((version) => !rows.some((row) => row.startsWith(`| ${version} |`)))).toEqual([]);

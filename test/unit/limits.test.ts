@@ -11,7 +11,9 @@ it('docs/limits.md lists every limit with its default', () => {
   const rows = [...readFileSync('docs/limits.md', 'utf8').matchAll(/^\| `(\w+\.\w+)` \| (\S+) \|/gm)];
   const number = (text: string): number => (text === '1/3' ? 1 / 3 : Number(text));
   const listed = Object.fromEntries(rows.map(([, name, value]) => [name, number(value as string)]));
-  const all = Object.entries(numbers).flatMap(([stage, limits]) => Object.entries(limits).map(([name, value]) => [`${stage}.${name}`, value]));
+  const all = Object.entries(numbers).flatMap(([stage, limits]) =>
+    Object.entries(limits).map(([name, value]) => [`${stage}.${name}`, value]),
+  );
   expect(listed).toEqual(Object.fromEntries(all));
 });
 

@@ -11,13 +11,22 @@ import { syncDeps } from '#test/support/stage-deps.ts';
 import { entry, ingestHub } from './ingest/hub.ts';
 import { pod, service } from './kube/objects.ts';
 
-const refusing = (table: Table, call: 'put' | 'update'): Table => ({ ...table, [call]: () => Promise.reject(new Error('the table refuses')) });
+const refusing = (table: Table, call: 'put' | 'update'): Table => ({
+  ...table,
+  [call]: () => Promise.reject(new Error('the table refuses')),
+});
 
 it('MessagesFailed counts messages that ingest could not apply', async () => {
   const hub = await ingestHub();
-  const bodies = [hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 7, entry('Pod', 7, pod('q')))].map((m) => encodeMessage(m));
+  const bodies = [
+    hub.live('Pod', 6, entry('Pod', 6, pod('p'))),
+    hub.live('Pod', 7, entry('Pod', 7, pod('q'))),
+  ].map((m) => encodeMessage(m));
   const records = bodies.map((body, i) => ({ messageId: `m${i}`, sentAtMs: hub.clock.now, body }));
-  expect(await ingestBatch({ ...hub.deps, table: refusing(hub.table, 'put') }, 'c', records)).toEqual(['m0', 'm1']);
+  expect(await ingestBatch({ ...hub.deps, table: refusing(hub.table, 'put') }, 'c', records)).toEqual([
+    'm0',
+    'm1',
+  ]);
   expect(hub.metrics.get('MessagesFailed')).toBe(2);
 });
 
@@ -36,14 +45,18 @@ it('the notifications of a message that failed half-way are sent, with any resul
 
 it('MessagesFailed counts messages of an unregistered cluster', async () => {
   const hub = await ingestHub();
-  expect(await ingestBatch(hub.deps, 'unknown', [{ messageId: 'm', sentAtMs: hub.clock.now, body: '{}' }])).toEqual(['m']);
+  expect(
+    await ingestBatch(hub.deps, 'unknown', [{ messageId: 'm', sentAtMs: hub.clock.now, body: '{}' }]),
+  ).toEqual(['m']);
   expect(hub.metrics.get('MessagesFailed')).toBe(1);
 });
 
 it('MessagesFailed counts all messages of a batch for which ingest cannot ask the table', async () => {
   const hub = await ingestHub();
   const table = { ...hub.table, get: () => Promise.reject(new Error('the table refuses')) };
-  expect(await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: '{}' }])).toEqual(['m']);
+  expect(
+    await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: '{}' }]),
+  ).toEqual(['m']);
   expect(hub.metrics.get('MessagesFailed')).toBe(1);
 });
 
@@ -58,7 +71,10 @@ it('MessagesFailed counts wake-ups that sync could not handle', async () => {
     generation: 1,
     retryNumbers: { endpoints: 0, slices: 0 },
   });
-  const failing = syncDeps({ ...deps, table: { ...table, get: () => Promise.reject(new Error('the table refuses')) } });
+  const failing = syncDeps({
+    ...deps,
+    table: { ...table, get: () => Promise.reject(new Error('the table refuses')) },
+  });
   expect(await syncBatch(failing, 'c', [{ messageId: 'm', body }], deps.now() + 60_000)).toEqual(['m']);
   expect(metrics.get('MessagesFailed')).toBe(1);
 });

@@ -9,16 +9,22 @@ import { type UpstreamMetric, upstreamMetrics } from '#shared/contract/upstream-
 const page = readFileSync('docs/monitoring.md', 'utf8');
 /** The rows of the table below a heading. */
 const rowsBelow = (heading: string): readonly string[] =>
-  (page.split(`\n${heading}\n`)[1]?.split('\n#')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'));
-const keptOf = (name: MetricName): string => (perCluster.few.includes(name) ? 'yes' : perCluster.all.includes(name) ? 'with `all`' : 'no');
+  (page.split(`\n${heading}\n`)[1]?.split('\n#')[0] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+const keptOf = (name: MetricName): string =>
+  perCluster.few.includes(name) ? 'yes' : perCluster.all.includes(name) ? 'with `all`' : 'no';
 
 it('the page has each metric of the hub with its unit, whether clusters have it, and its meaning', () => {
-  const rows = Object.entries<Metric>(metrics).map(([name, { unit, help }]) => `| \`${name}\` | ${unit} | ${keptOf(name as MetricName)} | ${help} |`);
+  const rows = Object.entries<Metric>(metrics).map(
+    ([name, { unit, help }]) => `| \`${name}\` | ${unit} | ${keptOf(name as MetricName)} | ${help} |`,
+  );
   expect(rowsBelow('### Metrics of the hub')).toEqual(rows);
 });
 
 it('the page has each metric of upstream’s controller with its labels and its meaning', () => {
-  const labelsOf = (labels: readonly string[]): string => labels.map((label) => `\`${label}\``).join(', ') || '-';
+  const labelsOf = (labels: readonly string[]): string =>
+    labels.map((label) => `\`${label}\``).join(', ') || '-';
   const rows = Object.entries<UpstreamMetric>(upstreamMetrics).map(
     ([name, { type, labels, help }]) => `| \`${name}\` | ${type} | ${labelsOf(labels)} | ${help} |`,
   );
@@ -42,7 +48,9 @@ it('the page has each alert on the relay, which asks for metrics that exist', ()
     readonly labels: { readonly severity: string };
     readonly annotations: { readonly summary: string };
   }
-  const rows = rules.map((rule) => `| \`${rule.alert}\` | ${rule.labels.severity} | ${rule.for} | ${rule.annotations.summary} |`);
+  const rows = rules.map(
+    (rule) => `| \`${rule.alert}\` | ${rule.labels.severity} | ${rule.for} | ${rule.annotations.summary} |`,
+  );
   expect(rowsBelow('### Alerts on the relay')).toEqual(rows);
   const asked = rules.flatMap(({ expr }) => expr.match(/relay_\w+/g) ?? []);
   expect(asked.length).toBeGreaterThanOrEqual(rules.length);

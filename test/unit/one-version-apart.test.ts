@@ -1,4 +1,7 @@
-/** Messages, projections and records of a newer version, read by this one (docs/upgrading.md): end to end, with the real ingest and sync. */
+/**
+ * Messages, projections and records of a newer version, read by this one (docs/upgrading.md): end to end,
+ * with the real ingest and sync.
+ */
 import { describe, expect, it } from 'vitest';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
@@ -15,7 +18,9 @@ import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.
 /** All that is under way in the queue becomes what another version would have sent. */
 async function rewrite(world: World, change: (message: Record<string, unknown>) => object): Promise<void> {
   const { events } = world.queues;
-  const bodies = events.waiting().map((m) => encodeMessage(change(decodeMessage(m.body) as Record<string, unknown>)));
+  const bodies = events
+    .waiting()
+    .map((m) => encodeMessage(change(decodeMessage(m.body) as Record<string, unknown>)));
   events.purge();
   await events.send(bodies.map((body) => ({ body })));
 }
@@ -24,7 +29,10 @@ async function rewrite(world: World, change: (message: Record<string, unknown>) 
 function grown(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(grown);
   if (typeof value !== 'object' || value === null) return value;
-  return { ...Object.fromEntries(Object.entries(value).map(([k, v]) => [k, grown(v)])), fieldOfTheFuture: { nested: [1] } };
+  return {
+    ...Object.fromEntries(Object.entries(value).map(([k, v]) => [k, grown(v)])),
+    fieldOfTheFuture: { nested: [1] },
+  };
 }
 
 function change(world: World): void {
@@ -81,7 +89,9 @@ describe('messages', () => {
     expect(calls).toEqual([]);
     const aside = world.queues.quarantine.waiting().map((m) => decodeMessage(m.body) as { reason: string });
     expect(aside.length).toBeGreaterThan(0);
-    expect(new Set(aside.map((m) => m.reason))).toEqual(new Set([`v is ${messageVersion + 1}: this version reads ${messageVersion}`]));
+    expect(new Set(aside.map((m) => m.reason))).toEqual(
+      new Set([`v is ${messageVersion + 1}: this version reads ${messageVersion}`]),
+    );
     expect(world.queues.deadEvents.waiting()).toEqual([]);
     await world.restartRelay('s2');
     await pass(30);
@@ -95,7 +105,12 @@ describe('messages', () => {
     const { syncs } = world.queues;
     const send = syncs.send.bind(syncs);
     syncs.send = (messages) =>
-      send(messages.map((m) => ({ ...m, body: encodeMessage({ ...(decodeMessage(m.body) as object), v: messageVersion + 1 }) })));
+      send(
+        messages.map((m) => ({
+          ...m,
+          body: encodeMessage({ ...(decodeMessage(m.body) as object), v: messageVersion + 1 }),
+        })),
+      );
     await pass(5);
     syncs.send = send;
     expect(world.queues.quarantine.waiting().length).toBeGreaterThan(0);
@@ -112,15 +127,31 @@ describe('projections', () => {
       decodeProjection('Service', 'default', 'svc', encodeProjection('Service', service)),
     );
     // A pod's last place is a record of what is rare: a newer version adds to that.
-    const text = JSON.parse(encodeProjection('Pod', { ...aPod(0), spec: { containers: [], hostname: 'h' } })) as unknown[];
-    const grownPod = JSON.stringify([...text.slice(0, -1), { ...(text.at(-1) as object), future: 1 }, 'more']);
-    expect(decodeProjection('Pod', 'default', 'pod-0', grownPod)).toEqual(decodeProjection('Pod', 'default', 'pod-0', JSON.stringify(text)));
+    const text = JSON.parse(
+      encodeProjection('Pod', { ...aPod(0), spec: { containers: [], hostname: 'h' } }),
+    ) as unknown[];
+    const grownPod = JSON.stringify([
+      ...text.slice(0, -1),
+      { ...(text.at(-1) as object), future: 1 },
+      'more',
+    ]);
+    expect(decodeProjection('Pod', 'default', 'pod-0', grownPod)).toEqual(
+      decodeProjection('Pod', 'default', 'pod-0', JSON.stringify(text)),
+    );
   });
 });
 
 describe('an export', () => {
   it('an export that prefers a locality of the next version prefers no endpoint', () => {
-    const next = { cluster: 'b', uid: 'u', createdAt: undefined, labels: {}, annotations: {}, spec: {}, locality: { prefer: 'rack' } };
+    const next = {
+      cluster: 'b',
+      uid: 'u',
+      createdAt: undefined,
+      labels: {},
+      annotations: {},
+      spec: {},
+      locality: { prefer: 'rack' },
+    };
     expect(mergeExports([next as unknown as ExportedService])).not.toHaveProperty('locality');
   });
 });
@@ -129,11 +160,19 @@ describe('records', () => {
   const newer = (items: readonly Item[]): readonly Item[] =>
     items.flatMap((item): Item[] => [
       { ...item, future: 'x', futureNumber: 7 },
-      { pk: item.pk.startsWith(`${cluster}#`) ? `${cluster}#FUTURE#${item.pk}` : 'FUTURE', sk: item.sk, o: 1 },
+      {
+        pk: item.pk.startsWith(`${cluster}#`) ? `${cluster}#FUTURE#${item.pk}` : 'FUTURE',
+        sk: item.sk,
+        o: 1,
+      },
     ]);
 
   it('records of a newer version are read: equal content is not written again, and changes are', async () => {
-    const { world, calls, pass } = await smallCluster([aService(), aService({ trafficDistribution: 'PreferClose' }, 'near'), ...pods(4)]);
+    const { world, calls, pass } = await smallCluster([
+      aService(),
+      aService({ trafficDistribution: 'PreferClose' }, 'near'),
+      ...pods(4),
+    ]);
     await pass(8);
     expect(differences(world.store, 100)).toEqual([]);
     calls.length = 0;
@@ -149,9 +188,15 @@ describe('records', () => {
 
   it('attributes of services that opt in are read beside unknown attributes of a newer version', async () => {
     const plain = aService({ selector: undefined });
-    const service = { ...plain, metadata: { ...plain.metadata, annotations: { [annotationSelector]: 'app=a' } } } as typeof plain;
+    const service = {
+      ...plain,
+      metadata: { ...plain.metadata, annotations: { [annotationSelector]: 'app=a' } },
+    } as typeof plain;
     const addresses = (world: World): readonly string[] => addressesServed(world.store.list('EndpointSlice'));
-    const { world, calls, pass } = await smallCluster([service, ...pods(4)], { mode: 'shadow', optIn: 'active' });
+    const { world, calls, pass } = await smallCluster([service, ...pods(4)], {
+      mode: 'shadow',
+      optIn: 'active',
+    });
     await pass(30);
     calls.length = 0;
     world.table.restore(newer(world.table.dump()));

@@ -1,4 +1,7 @@
-/** Suites that start at once from empty caches build each thing once: the others wait, also in other processes. */
+/**
+ * Suites that start at once from empty caches build each thing once: the others wait, also in other
+ * processes.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +18,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Makes the thing unless it is there, as the builders of test/support do, and notes when a making begins and ends. */
+/**
+ * Makes the thing unless it is there, as the builders of test/support do, and notes when a making begins and
+ * ends.
+ */
 const build = (path: string, notes: string): Promise<void> =>
   onlyOnce(path, async () => {
     const isMade = await access(path).then(
@@ -47,7 +53,9 @@ it('a lock whose process was killed is taken over, by one of those that wait', a
   const [path, notes] = [join(folder, 'thing'), join(folder, 'notes')];
   const module = fileURLToPath(new URL('../support/only-once.ts', import.meta.url));
   const program = `import { onlyOnce } from ${JSON.stringify(module)}; await onlyOnce(${JSON.stringify(path)}, () => { console.log('locked'); return new Promise(() => setInterval(() => {}, 1000)); });`;
-  const holder = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const holder = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await once(holder.stdout, 'data');
   const waiting = Promise.all([build(path, notes), build(path, notes)]);
   await sleep(20);

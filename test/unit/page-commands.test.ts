@@ -1,4 +1,7 @@
-/** A test cuts each command of the operators' pages out of its page and runs it, or the command is listed with the reason. */
+/**
+ * A test cuts each command of the operators' pages out of its page and runs it, or the command is listed with
+ * the reason.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +14,9 @@ import { commandsOf } from '#test/support/page-commands.ts';
 
 const pages = [
   'README.md',
-  ...['getting-started', 'opt-in', 'clusterset', 'gitops', 'monitoring', 'upgrading', 'runbook'].map((page) => `docs/${page}.md`),
+  ...['getting-started', 'opt-in', 'clusterset', 'gitops', 'monitoring', 'upgrading', 'runbook'].map(
+    (page) => `docs/${page}.md`,
+  ),
 ];
 const commands = pages.flatMap(commandsOf);
 
@@ -21,11 +26,33 @@ const tested: readonly string[] = [
   // test/package/constructs.test.ts and package.test.ts, in an empty folder.
   ...['npm init', 'npm install ./', 'npm install --global', 'npx cdk synth', 'npx cdk list'],
   // test/cluster/page-commands.test.ts, on a real API server.
-  ...['kubectl apply --server-side', 'kubectl delete', 'kubectl get --raw', 'kubectl get endpointslices', 'kubectl get serviceexports'],
-  ...['kubectl auth can-i', 'token=$(kubectl', 'kubectl -n NAMESPACE annotate service', 'kubectl -n NAMESPACE patch service'],
-  ...['for c in shop-a shop-b; do\nkubectl', 'kubectl --context shop-b -n web get serviceexport', 'kubectl --context shop-a -n web get'],
-  ...['kubectl create clusterrole coredns-multicluster', 'kubectl create clusterrolebinding coredns-multicluster'],
-  ...['kubectl -n fleet-endpoints get pods', 'kubectl -n fleet-endpoints get lease', 'kubectl -n fleet-endpoints rollout restart'],
+  ...[
+    'kubectl apply --server-side',
+    'kubectl delete',
+    'kubectl get --raw',
+    'kubectl get endpointslices',
+    'kubectl get serviceexports',
+  ],
+  ...[
+    'kubectl auth can-i',
+    'token=$(kubectl',
+    'kubectl -n NAMESPACE annotate service',
+    'kubectl -n NAMESPACE patch service',
+  ],
+  ...[
+    'for c in shop-a shop-b; do\nkubectl',
+    'kubectl --context shop-b -n web get serviceexport',
+    'kubectl --context shop-a -n web get',
+  ],
+  ...[
+    'kubectl create clusterrole coredns-multicluster',
+    'kubectl create clusterrolebinding coredns-multicluster',
+  ],
+  ...[
+    'kubectl -n fleet-endpoints get pods',
+    'kubectl -n fleet-endpoints get lease',
+    'kubectl -n fleet-endpoints rollout restart',
+  ],
   // Below.
   'export TABLE_NAME=$(node',
 ];
@@ -40,25 +67,47 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['npx cdk deploy FleetEndpoints-', 'the local cloud finds what has drifted and does not put it right'],
   ['cdk destroy', 'a part of a command: test/deploy runs it with the address of its cloud'],
   ['cdk deploy --revert-drift', 'the local cloud finds what has drifted and does not put it right'],
-  ['kubectl -n fleet-endpoints rollout status', 'the control planes of tests have no kubelet, so no pod starts'],
+  [
+    'kubectl -n fleet-endpoints rollout status',
+    'the control planes of tests have no kubelet, so no pod starts',
+  ],
   ['kubectl apply --dry-run=server', 'test/deploy runs it with each form of the manifest'],
   ['kubectl create token', 'a part of a command; test/cluster/page-commands.test.ts makes a token with it'],
   ['kubectl diff', 'a part of a command'],
-  ['docker build', 'test/package/dockerfile.test.ts builds the image where Docker is, and lints the file elsewhere'],
+  [
+    'docker build',
+    'test/package/dockerfile.test.ts builds the image where Docker is, and lints the file elsewhere',
+  ],
   ['export AWS_REGION', 'a setting of the operator’s shell'],
   ['aws cloudformation describe-stacks', 'a part of a command; the runbook’s second line has all of it'],
   ['aws eks update-cluster-config', 'the local cloud lacks the operation'],
   ['aws iam enable-outbound-web-identity-federation', 'the local cloud lacks the operation'],
   ['aws eks describe-cluster', 'the local cloud’s EKS clusters have no API server, and so no authority'],
-  ['aws dynamodb update-table --table-name $TABLE_NAME --billing-mode', 'a table of the local cloud refuses no request'],
-  ['aws dynamodb list-backups', 'the local cloud makes no backup of a deleted table; test/deploy makes one beforehand'],
+  [
+    'aws dynamodb update-table --table-name $TABLE_NAME --billing-mode',
+    'a table of the local cloud refuses no request',
+  ],
+  [
+    'aws dynamodb list-backups',
+    'the local cloud makes no backup of a deleted table; test/deploy makes one beforehand',
+  ],
   ...(['npm ci', 'npm pack', 'npm start', 'npm install', 'npm run', 'git log'] as const).map(
-    (beginning) => [beginning, 'a step of a checkout, or a part of a command: .ci/run begins with it, or runs what it starts'] as const,
+    (beginning) =>
+      [
+        beginning,
+        'a step of a checkout, or a part of a command: .ci/run begins with it, or runs what it starts',
+      ] as const,
   ),
   ['PORT=9000 npm start', 'a step of a checkout: .ci/run starts local runs with ports of their own'],
   ['for c in shop-a shop-b; do for kind', 'it downloads the definitions that test/support/mcs-crds has'],
-  ['for c in shop-a shop-b; do\nfleet-endpoints', 'it needs the outputs of a deploy: test/deploy applies the same manifest'],
-  ['kubectl --context shop-a -n web run', 'the control planes of tests have no kubelet; test/packets sends requests to such a name'],
+  [
+    'for c in shop-a shop-b; do\nfleet-endpoints',
+    'it needs the outputs of a deploy: test/deploy applies the same manifest',
+  ],
+  [
+    'kubectl --context shop-a -n web run',
+    'the control planes of tests have no kubelet; test/packets sends requests to such a name',
+  ],
   ['kubectl port-forward', 'a part of a command'],
   ['kubectl expose', 'a part of a command'],
   ['kubectl get service -o wide', 'a part of a command'],
@@ -66,7 +115,10 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['aws cloudformation continue-update-rollback', 'a stack of the local cloud gets stuck in no roll-back'],
   ['aws logs create-log-group', 'the local cloud takes lines of logs without a group'],
   ['aws logs put-subscription-filter', 'the local cloud sends no lines of logs'],
-  ['kubectl get serviceimports', 'it needs jq, which the tests do not require; test/multi-cluster reads the same labels'],
+  [
+    'kubectl get serviceimports',
+    'it needs jq, which the tests do not require; test/multi-cluster reads the same labels',
+  ],
 ];
 
 const own = /(?<!-n |=)(?:npx )?fleet-endpoints ((?:"[^"]*"|'[^']*'|[^|>;#)"'`])*)/;
@@ -75,18 +127,34 @@ const isTested = (command: string): boolean => tested.some((beginning) => comman
 
 it('every command of the pages is the package’s own, has a test, or is listed with its reason', () => {
   expect(commands.length).toBeGreaterThan(100);
-  const others = commands.map(({ command }) => command).filter((command) => !isOwn(command) && !isTested(command));
-  expect(others.filter((command) => !notRun.some(([beginning]) => command.startsWith(beginning)))).toEqual([]);
-  expect(notRun.map(([beginning]) => beginning).filter((beginning) => !others.some((command) => command.startsWith(beginning)))).toEqual([]);
-  expect(tested.filter((beginning) => !commands.some(({ command }) => command.startsWith(beginning)))).toEqual([]);
+  const others = commands
+    .map(({ command }) => command)
+    .filter((command) => !isOwn(command) && !isTested(command));
+  expect(others.filter((command) => !notRun.some(([beginning]) => command.startsWith(beginning)))).toEqual(
+    [],
+  );
+  expect(
+    notRun
+      .map(([beginning]) => beginning)
+      .filter((beginning) => !others.some((command) => command.startsWith(beginning))),
+  ).toEqual([]);
+  expect(
+    tested.filter((beginning) => !commands.some(({ command }) => command.startsWith(beginning))),
+  ).toEqual([]);
 });
 
 it('the hub’s table is read from the outputs of a deploy', () => {
   const command = commands.find((c) => c.command.startsWith('export TABLE_NAME=$(node'))?.command;
   const folder = mkdtempSync(join(tmpdir(), 'page-commands-'));
   mkdirSync(join(folder, 'cdk.out'));
-  writeFileSync(join(folder, 'cdk.out/outputs.json'), JSON.stringify({ 'FleetEndpoints-hub': { TableName: 'the-table' } }));
-  const { stdout } = spawnSync('bash', ['-c', `${command}; echo $TABLE_NAME`], { cwd: folder, encoding: 'utf8' });
+  writeFileSync(
+    join(folder, 'cdk.out/outputs.json'),
+    JSON.stringify({ 'FleetEndpoints-hub': { TableName: 'the-table' } }),
+  );
+  const { stdout } = spawnSync('bash', ['-c', `${command}; echo $TABLE_NAME`], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   rmSync(folder, { recursive: true });
   expect(stdout.trim()).toBe('the-table');
 });

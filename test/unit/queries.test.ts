@@ -1,4 +1,7 @@
-/** The bound of each read of a whole partition: a read without one is a read that a tenant or a relay makes as large as it likes. */
+/**
+ * The bound of each read of a whole partition: a read without one is a read that a tenant or a relay makes as
+ * large as it likes.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
@@ -66,21 +69,41 @@ interface Query {
 }
 
 const verbs = /\.query\(|\b(?:inPages|pagesOf|keysIn|readObjects|objectsIn|objectPages)\(/;
-const declaration = /^(?:export )?(?:async )?function\*? (\w+)|^(?:export )?const (\w+) = |^ {2}(?:async )?\*?(#?\w+)\(.*\{$/;
+const declaration =
+  /^(?:export )?(?:async )?function\*? (\w+)|^(?:export )?const (\w+) = |^ {2}(?:async )?\*?(#?\w+)\(.*\{$/;
 
 function queriesOf(file: string, source: string): readonly Query[] {
   let name = '';
-  return source.split('\n').flatMap((line) => {
+  const lines = source.split('\n');
+  return lines.flatMap((line, i) => {
     const found = declaration.exec(line);
     if (found) name = found[1] ?? found[2] ?? found[3] ?? '';
-    const isDeclaration = /function\*? (?:inPages|pagesOf|keysIn|readObjects|objectsIn|objectPages)\b/.test(line);
-    return verbs.test(line) && !isDeclaration && !/^\s*(?:\*|\/\/|\/\*)/.test(line) ? [{ place: `${file} ${name}`, line: line.trim() }] : [];
+    const isDeclaration = /function\*? (?:inPages|pagesOf|keysIn|readObjects|objectsIn|objectPages)\b/.test(
+      line,
+    );
+    return verbs.test(line) && !isDeclaration && !/^\s*(?:\*|\/\/|\/\*)/.test(line)
+      ? [{ place: `${file} ${name}`, line: statementAt(lines, i) }]
+      : [];
   });
+}
+
+/** The lines from this one to the end of its statement, as one. */
+function statementAt(lines: readonly string[], from: number): string {
+  const length = lines.slice(from).findIndex((line) => line.endsWith(';')) + 1;
+  return lines
+    .slice(from, from + length)
+    .map((line) => line.trim())
+    .join(' ');
 }
 
 const files = globSync('{shared,functions,infra}/**/*.ts')
   // Drivers, and sweep's pages of a list in memory.
-  .filter((file) => !/^(shared\/store\/dynamodb\/|infra\/local\/|functions\/sweep\/own-list\.ts|shared\/store\/pages\.ts)/.test(file));
+  .filter(
+    (file) =>
+      !/^(shared\/store\/dynamodb\/|infra\/local\/|functions\/sweep\/own-list\.ts|shared\/store\/pages\.ts)/.test(
+        file,
+      ),
+  );
 
 it('each read of a partition is listed here with its bound, and each that is listed is there', () => {
   const found = files.flatMap((file) => queriesOf(file, readFileSync(file, 'utf8')));
@@ -90,7 +113,11 @@ it('each read of a partition is listed here with its bound, and each that is lis
 
 it('a read of keys asks for keys, a read in pages for pages, and a read of bytes for at most so many', () => {
   const found = files.flatMap((file) => queriesOf(file, readFileSync(file, 'utf8')));
-  const asks = { keys: /keysIn\(|only: \[\]/, paged: /inPages\(|pagesOf\(|objectPages\(|atMost/, bytes: /maxBytes/ };
+  const asks = {
+    keys: /keysIn\(|only: \[\]/,
+    paged: /inPages\(|pagesOf\(|objectPages\(|atMost/,
+    bytes: /maxBytes/,
+  };
   const wrong = found.filter(({ place, line }) => {
     const bound = queries[place];
     return (bound === 'keys' || bound === 'paged' || bound === 'bytes') && !asks[bound].test(line);
@@ -99,7 +126,10 @@ it('a read of keys asks for keys, a read in pages for pages, and a read of bytes
 });
 
 it('a planted query is found', () => {
-  expect(queriesOf('shared/store/planted.ts', 'export async function planted(table) {\n  return table.query(pk);\n}')).toEqual([
-    { place: 'shared/store/planted.ts planted', line: 'return table.query(pk);' },
-  ]);
+  expect(
+    queriesOf(
+      'shared/store/planted.ts',
+      'export async function planted(table) {\n  return table.query(pk);\n}',
+    ),
+  ).toEqual([{ place: 'shared/store/planted.ts planted', line: 'return table.query(pk);' }]);
 });

@@ -2,7 +2,15 @@ import { expect, it } from 'vitest';
 import type { Load, Work } from '#test/bench/scale/measured-load.ts';
 import { concurrencyOf, demandsOf, drainOf, waitSeconds } from '#test/bench/scale/saturation.ts';
 
-const none: Work = { writes: 0, reads: 0, hotWrites: 0, hotReads: 0, indexWrites: 0, batches: { ingest: 0, sync: 0 }, dollars: 0 };
+const none: Work = {
+  writes: 0,
+  reads: 0,
+  hotWrites: 0,
+  hotReads: 0,
+  indexWrites: 0,
+  batches: { ingest: 0, sync: 0 },
+  dollars: 0,
+};
 const seconds = { ingest: 0.1, sync: 0.1 };
 const load = (perChange: Partial<Work>, hot: Partial<Work> = {}): Load => ({
   rate: 10,
@@ -13,7 +21,10 @@ const load = (perChange: Partial<Work>, hot: Partial<Work> = {}): Load => ({
 
 it('the first limit is the one with the highest use', () => {
   const [first] = demandsOf(load({ writes: 10 }, { hotReads: 300 }), 10, seconds);
-  expect(first).toEqual({ what: 'read units of the busiest partition, all changes in one namespace', use: 1 });
+  expect(first).toEqual({
+    what: 'read units of the busiest partition, all changes in one namespace',
+    use: 1,
+  });
 });
 
 it('units of the table add up over clusters, and those of a namespace do not', () => {
@@ -40,6 +51,9 @@ it('a wait is that of Erlang C: an empty stage has none, and a full one has no b
 
 it('a burst ends with the slowest of its bounds', () => {
   const work = { ...none, writes: 40_000, indexWrites: 1_000 };
-  expect(drainOf(work, 10, seconds, { isNewTable: false })[0]).toEqual({ what: 'write units of the table', seconds: 10 });
+  expect(drainOf(work, 10, seconds, { isNewTable: false })[0]).toEqual({
+    what: 'write units of the table',
+    seconds: 10,
+  });
   expect(drainOf(work, 10, seconds, { isNewTable: true })[0]?.seconds).toBe(100);
 });

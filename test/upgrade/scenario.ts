@@ -1,6 +1,7 @@
 /**
- * Two clusters that a version serves until it is replaced during a run: an active one, and one in shadow mode with a Service that opts in. The recorder uses
- * only features of that version, so a newer recorder runs in an older checkout (docs/upgrading.md).
+ * Two clusters that a version serves until it is replaced during a run: an active one, and one in shadow mode
+ * with a Service that opts in. The recorder uses only features of that version, so a newer recorder runs in
+ * an older checkout (docs/upgrading.md).
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
@@ -13,13 +14,21 @@ import { type HubState, itemsOf, type MessageUnderWay, stateOf } from './release
 import { historyOf, outputsOf, placesOf } from './told.ts';
 
 export interface Recorded {
-  /** The moment of the upgrade: a run has its lease and is about to write, events are unread, wake-ups and retries wait. */
+  /**
+   * The moment of the upgrade: a run has its lease and is about to write, events are unread, wake-ups and
+   * retries wait.
+   */
   readonly upgraded: HubState;
   /** The version's explanation of each service at that moment. */
-  readonly told: { readonly [service: string]: { readonly history: readonly object[]; readonly places: readonly object[] } };
+  readonly told: {
+    readonly [service: string]: { readonly history: readonly object[]; readonly places: readonly object[] };
+  };
   /** Writes of the version in the next fifteen minutes without the replacement. */
   readonly written: readonly object[];
-  /** All that a relay of the version sends in a session: lists, changes, a heartbeat; and the cluster at the end of it. */
+  /**
+   * All that a relay of the version sends in a session: lists, changes, a heartbeat; and the cluster at the
+   * end of it.
+   */
   readonly relay: { readonly messages: readonly MessageUnderWay[]; readonly at: HubState };
 }
 
@@ -59,7 +68,10 @@ export async function activeCluster(): Promise<Recorded> {
 
 export async function optInCluster(): Promise<Recorded> {
   const plain = aService({ selector: undefined }, 'web');
-  const web = { ...plain, metadata: { ...plain.metadata, annotations: { [annotationSelector]: 'app=a' } } } as RawObject;
+  const web = {
+    ...plain,
+    metadata: { ...plain.metadata, annotations: { [annotationSelector]: 'app=a' } },
+  } as RawObject;
   const given = [web, aService({ selector: { app: 'b' } }, 'theirs'), ...pods(4), aPod(20, { app: 'b' })];
   const options: Partial<HubWorldOptions> = { mode: 'shadow', optIn: 'active', settings: {} };
   return record(given, options, ['web', 'theirs'], async ({ pass }) => pass(600));
@@ -67,10 +79,14 @@ export async function optInCluster(): Promise<Recorded> {
 
 /** Endpoints or a slice that is about to be written. */
 export interface Named {
-  readonly metadata: { readonly name?: string | undefined; readonly labels?: Readonly<Record<string, string>> | undefined };
+  readonly metadata: {
+    readonly name?: string | undefined;
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+  };
 }
 
-export const serviceOf = ({ metadata }: Named): string => metadata.labels?.['kubernetes.io/service-name'] ?? metadata.name ?? '';
+export const serviceOf = ({ metadata }: Named): string =>
+  metadata.labels?.['kubernetes.io/service-name'] ?? metadata.name ?? '';
 
 interface Lived {
   readonly world: HubWorld;
@@ -89,7 +105,8 @@ async function record(
   const api = (inner: ClusterApi): ClusterApi => {
     const write = async <T>(object: Named, run: () => Promise<T>) => {
       const service = serviceOf(object);
-      if (['failing', 'parked'].includes(service) && !upgraded) throw new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
+      if (['failing', 'parked'].includes(service) && !upgraded)
+        throw new ClusterApiError('refused', { status: 422, reason: 'Invalid' });
       if (isAboutToUpgrade && !upgraded && service === 'web') {
         // Nobody has read this one when the functions are replaced.
         world.store.apply(aPod(7));
@@ -99,8 +116,10 @@ async function record(
     };
     return {
       ...inner,
-      create: (kind, object) => (kind === 'Event' ? inner.create(kind, object) : write(object, () => inner.create(kind, object))),
-      replace: (kind, object) => (kind === 'Event' ? inner.replace(kind, object) : write(object, () => inner.replace(kind, object))),
+      create: (kind, object) =>
+        kind === 'Event' ? inner.create(kind, object) : write(object, () => inner.create(kind, object)),
+      replace: (kind, object) =>
+        kind === 'Event' ? inner.replace(kind, object) : write(object, () => inner.replace(kind, object)),
     };
   };
   const { world, pass } = await smallCluster(given, { ...options, api });
@@ -124,7 +143,10 @@ async function toldOf(state: HubState, names: readonly string[]): Promise<Record
   const table = memoryTable();
   table.restore(itemsOf(state));
   const hub = { table, now: state.atMs };
-  const each = names.map(async (name) => [name, { history: await historyOf(hub, name), places: await placesOf(hub, name) }] as const);
+  const each = names.map(
+    async (name) =>
+      [name, { history: await historyOf(hub, name), places: await placesOf(hub, name) }] as const,
+  );
   return Object.fromEntries(await Promise.all(each));
 }
 

@@ -50,11 +50,22 @@ interface Written {
 
 /** Endpoints and slices by what a client reads of them: without generated names, versions and times. */
 export function outputsOf(world: HubWorld): readonly object[] {
-  const common = ({ kind, metadata: { labels, name } }: RawObject) => ({ kind, of: labels?.['kubernetes.io/service-name'] ?? name, labels });
-  const endpoints = world.store.list('Endpoints').map((o) => ({ ...common(o), subsets: (o as Written).subsets }));
+  const common = ({ kind, metadata: { labels, name } }: RawObject) => ({
+    kind,
+    of: labels?.['kubernetes.io/service-name'] ?? name,
+    labels,
+  });
+  const endpoints = world.store
+    .list('Endpoints')
+    .map((o) => ({ ...common(o), subsets: (o as Written).subsets }));
   const slices = world.store.list('EndpointSlice').map((o) => {
     const { addressType, ports, endpoints: all = [] } = o as Written;
-    return { ...common(o), addressType, ports, endpoints: [...all].sort((a, b) => (String(a.addresses) < String(b.addresses) ? -1 : 1)) };
+    return {
+      ...common(o),
+      addressType,
+      ports,
+      endpoints: [...all].sort((a, b) => (String(a.addresses) < String(b.addresses) ? -1 : 1)),
+    };
   });
   const inOrder = slices.map((s) => [JSON.stringify(s), s] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.parse(JSON.stringify([...endpoints, ...inOrder.map(([, s]) => s)]));

@@ -1,4 +1,7 @@
-/** Compares the outputs of two recordings of the same vectors, by field, and names the statements of docs/behaviour.md that specify the field. */
+/**
+ * Compares the outputs of two recordings of the same vectors, by field, and names the statements of
+ * docs/behaviour.md that specify the field.
+ */
 
 import { annotationTriggerTime } from '#shared/kube/names.ts';
 import { differingPlaces } from '#test/conformance/differing-places.ts';
@@ -66,20 +69,29 @@ export function changeLines(changes: readonly Change[]): readonly string[] {
   return changes.flatMap(({ field, vectors, example }) => {
     const families = Map.groupBy(vectors, (id) => familyOf({ id }));
     const byFamily = [...families].map(([family, ids]) => `${family} ${ids.length}`).join(', ');
-    return [`${field} (${statementsOf[field]}) in ${vectors.length} of the vectors: ${byFamily}`, `  ${example}`];
+    return [
+      `${field} (${statementsOf[field]}) in ${vectors.length} of the vectors: ${byFamily}`,
+      `  ${example}`,
+    ];
   });
 }
 
 function compare(before: Expectation, after: Expectation, report: Report): void {
-  for (const [key, [was, is]] of paired(before.endpoints, after.endpoints, (e) => `Endpoints ${e.namespace}/${e.name}`)) {
+  for (const [key, [was, is]] of paired(
+    before.endpoints,
+    after.endpoints,
+    (e) => `Endpoints ${e.namespace}/${e.name}`,
+  )) {
     if (was[0] && is[0]) compareEndpoints(key, was[0], is[0], report);
     else report('existence of Endpoints', key, was.length > 0, is.length > 0);
   }
   const slicesOf = ({ namespace, service, addressType, ports }: SliceGroupView): string =>
     `${addressType} slices of ${namespace}/${service} with ${canonical(ports)}`;
   for (const [key, [was, is]] of paired(before.endpointSlices, after.endpointSlices, slicesOf)) {
-    if (was.length === 0 || is.length === 0) report('address types and ports of slices', key, was.length > 0, is.length > 0);
-    for (let i = 0; i < Math.min(was.length, is.length); i++) compareSlices(key, was[i] as SliceGroupView, is[i] as SliceGroupView, report);
+    if (was.length === 0 || is.length === 0)
+      report('address types and ports of slices', key, was.length > 0, is.length > 0);
+    for (let i = 0; i < Math.min(was.length, is.length); i++)
+      compareSlices(key, was[i] as SliceGroupView, is[i] as SliceGroupView, report);
   }
   report('slices that are kept', 'slices', [...before.keptSlices].sort(), [...after.keptSlices].sort());
   report('writes of Endpoints', 'requests', before.writes['endpoints'], after.writes['endpoints']);
@@ -88,7 +100,10 @@ function compare(before: Expectation, after: Expectation, report: Report): void 
 }
 
 function compareEndpoints(key: string, was: EndpointsView, is: EndpointsView, report: Report): void {
-  const [[wasTime, wasOther], [isTime, isOther]] = [timeAndOthers(was.annotations), timeAndOthers(is.annotations)];
+  const [[wasTime, wasOther], [isTime, isOther]] = [
+    timeAndOthers(was.annotations),
+    timeAndOthers(is.annotations),
+  ];
   report('labels of Endpoints', key, was.labels, is.labels);
   report('trigger times of Endpoints', key, wasTime, isTime);
   report('annotations of Endpoints', key, wasOther, isOther);
@@ -104,7 +119,11 @@ function compareSlices(key: string, was: SliceGroupView, is: SliceGroupView, rep
   report('owners of slices', key, was.ownerReferences, is.ownerReferences);
   report('sizes of slices', key, was.sizes, is.sizes);
   const identity = ({ addresses, targetRef }: Endpoint): string => canonical([addresses, targetRef?.name]);
-  for (const [, [[a], [b]]] of paired(was.endpoints as readonly Endpoint[], is.endpoints as readonly Endpoint[], identity)) {
+  for (const [, [[a], [b]]] of paired(
+    was.endpoints as readonly Endpoint[],
+    is.endpoints as readonly Endpoint[],
+    identity,
+  )) {
     if (!a || !b) report('addresses in slices', key, a?.addresses, b?.addresses);
     else {
       report('fields of endpoints in slices', key, { ...a, hints: undefined }, { ...b, hints: undefined });
@@ -116,8 +135,13 @@ function compareSlices(key: string, was: SliceGroupView, is: SliceGroupView, rep
 
 /** Recordings have the counts in place of the hints where an endpoint's own hint is not determined. */
 function hintCounts({ hintsByZone, endpoints }: SliceGroupView): object {
-  const zones = (endpoints as readonly Endpoint[]).flatMap(({ hints }) => (hints?.forZones ?? []).map(({ name }) => name));
-  return hintsByZone ?? Object.fromEntries([...Map.groupBy(zones, (zone) => zone)].map(([zone, all]) => [zone, all.length]));
+  const zones = (endpoints as readonly Endpoint[]).flatMap(({ hints }) =>
+    (hints?.forZones ?? []).map(({ name }) => name),
+  );
+  return (
+    hintsByZone ??
+    Object.fromEntries([...Map.groupBy(zones, (zone) => zone)].map(([zone, all]) => [zone, all.length]))
+  );
 }
 
 interface Endpoint {
@@ -130,7 +154,8 @@ interface Subset {
   readonly ports?: readonly object[];
 }
 
-const portsOf = ({ subsets }: EndpointsView): unknown => (subsets as readonly Subset[]).map(({ ports }) => ports);
+const portsOf = ({ subsets }: EndpointsView): unknown =>
+  (subsets as readonly Subset[]).map(({ ports }) => ports);
 
 function sortedSubsets(subsets: readonly object[]): readonly unknown[] {
   const sorted = (all: readonly unknown[]): readonly unknown[] =>
@@ -138,17 +163,25 @@ function sortedSubsets(subsets: readonly object[]): readonly unknown[] {
       .map((value) => canonical(value))
       .sort()
       .map((text) => JSON.parse(text));
-  return sorted((subsets as readonly Subset[]).map((subset) => ({ ...subset, ports: sorted(subset.ports ?? []) })));
+  return sorted(
+    (subsets as readonly Subset[]).map((subset) => ({ ...subset, ports: sorted(subset.ports ?? []) })),
+  );
 }
 
 /** Go writes an empty map as null. */
 function timeAndOthers(annotations: object | null): readonly [time: unknown, others: object] {
-  const { [annotationTriggerTime]: time, ...others } = (annotations ?? {}) as { readonly [key: string]: string };
+  const { [annotationTriggerTime]: time, ...others } = (annotations ?? {}) as {
+    readonly [key: string]: string;
+  };
   return [time, others];
 }
 
 /** The values of both sides by key. */
-function paired<T>(before: readonly T[], after: readonly T[], keyOf: (value: T) => string): Map<string, readonly [readonly T[], readonly T[]]> {
+function paired<T>(
+  before: readonly T[],
+  after: readonly T[],
+  keyOf: (value: T) => string,
+): Map<string, readonly [readonly T[], readonly T[]]> {
   const [was, is] = [Map.groupBy(before, keyOf), Map.groupBy(after, keyOf)];
   return new Map([...was.keys(), ...is.keys()].map((key) => [key, [was.get(key) ?? [], is.get(key) ?? []]]));
 }

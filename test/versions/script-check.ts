@@ -1,4 +1,7 @@
-/** The parity script on two control planes of a Kubernetes version: with its own controllers beside shadow mode, and with the hub in their place. */
+/**
+ * The parity script on two control planes of a Kubernetes version: with its own controllers beside shadow
+ * mode, and with the hub in their place.
+ */
 import { compareRuns } from '#test/cluster/parity/comparison.ts';
 import { playOurs, playUpstreams } from '#test/cluster/parity/runs.ts';
 import { script } from '#test/cluster/parity/script.ts';
@@ -20,7 +23,10 @@ export async function playScript(
 ): Promise<readonly [shadow: string, active: string, rest: string]> {
   const steps = playable(version, script.slice(0, limit));
   const say = (who: string) => (line: string) => console.log(`${who} ${line}`);
-  const runs = [playTheirs(version, steps, say('upstream')), playOurs(steps, say('ours    '), restSeconds)] as const;
+  const runs = [
+    playTheirs(version, steps, say('upstream')),
+    playOurs(steps, say('ours    '), restSeconds),
+  ] as const;
   // A run that fails leaves the other one to stop its control plane.
   await Promise.allSettled(runs);
   const [theirs, ours] = await Promise.all(runs);
@@ -38,13 +44,20 @@ export async function playScript(
   );
   for (const line of left) console.log(`active: ${line}`);
   return [
-    theirs.differing.length === 0 ? `0 differences, ${steps.length} steps` : `FAILED: ${theirs.differing.length} differences`,
-    left.length === 0 ? `alike${statements.size > 0 ? ` but for ${[...statements].sort().join(', ')}` : ''}` : `FAILED: ${left.length} differences`,
+    theirs.differing.length === 0
+      ? `0 differences, ${steps.length} steps`
+      : `FAILED: ${theirs.differing.length} differences`,
+    left.length === 0
+      ? `alike${statements.size > 0 ? ` but for ${[...statements].sort().join(', ')}` : ''}`
+      : `FAILED: ${left.length} differences`,
     ours.written.length === 0 ? `0 writes in ${restSeconds} s` : `FAILED: ${ours.written.join(', ')}`,
   ];
 }
 
-/** The endpoints controller of v1.31.0 and v1.31.1 may get stuck until its restart (DF-8). The script is then played from the beginning, twice at most. */
+/**
+ * The endpoints controller of v1.31.0 and v1.31.1 may get stuck until its restart (DF-8). The script is then
+ * played from the beginning, twice at most.
+ */
 async function playTheirs(
   version: string,
   steps: readonly Step[],

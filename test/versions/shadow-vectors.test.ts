@@ -11,7 +11,10 @@ const config = { maxEndpointsPerSlice: 100, endpointUpdatesBatchPeriodSeconds: 0
 /** Two steps, the second with another pod; the outputs are the hub's own. */
 async function written(): Promise<WholeVector> {
   const { world, pass } = await smallCluster(given);
-  const outputs = (): readonly RawObject[] => [...world.store.list('Endpoints'), ...world.store.list('EndpointSlice')];
+  const outputs = (): readonly RawObject[] => [
+    ...world.store.list('Endpoints'),
+    ...world.store.list('EndpointSlice'),
+  ];
   await pass(8);
   const first = outputs();
   world.store.apply(aPod(2));
@@ -32,7 +35,10 @@ it('shadow mode shows outputs that miss a pod, in their step', async () => {
   const [first, second] = vector.steps;
   const stale = { ...vector, steps: [first, { ...second, outputs: first?.outputs }] } as WholeVector;
   const differences = await playInShadow(stale, 'v1.37.2');
-  expect(differences.map(({ step, service }) => `${step} ${service}`)).toEqual(['1 default/svc', '1 default/svc']);
+  expect(differences.map(({ step, service }) => `${step} ${service}`)).toEqual([
+    '1 default/svc',
+    '1 default/svc',
+  ]);
   expect(differences[0]?.line).toContain('Endpoints: missing in the cluster: 10.1.0.3 pod=pod-2');
   expect(shadowExplanationOf('v1.31.0', stale, differences[0] as never)).toBeUndefined();
 });
@@ -43,6 +49,10 @@ it('a write that the vector refuses explains differences of its own kind', async
     faults: [{ verb: 'update', resource: 'endpoints', step: 1, forSeconds: 60, code: 500, reason: 'a' }],
   } as const;
   const difference = (line: string) => ({ step: 1, service: 'default/svc', line });
-  expect(shadowExplanationOf('v1.37.2', refused, difference('Endpoints: missing in the cluster: a'))).toContain('a write that the vector refuses');
-  expect(shadowExplanationOf('v1.37.2', refused, difference('EndpointSlices: missing in the cluster: a'))).toBeUndefined();
+  expect(
+    shadowExplanationOf('v1.37.2', refused, difference('Endpoints: missing in the cluster: a')),
+  ).toContain('a write that the vector refuses');
+  expect(
+    shadowExplanationOf('v1.37.2', refused, difference('EndpointSlices: missing in the cluster: a')),
+  ).toBeUndefined();
 });

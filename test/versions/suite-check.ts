@@ -9,7 +9,10 @@ const onOneCluster = 'test/cluster/vitest.config.ts';
 
 export const suites = {
   'opt-in': { config: onOneCluster, files: ['test/cluster/opt-in/opt-in.test.ts'] },
-  rights: { config: onOneCluster, files: ['', 'opt-in/', 'clusterset/'].map((folder) => `test/cluster/${folder}writer-limits.test.ts`) },
+  rights: {
+    config: onOneCluster,
+    files: ['', 'opt-in/', 'clusterset/'].map((folder) => `test/cluster/${folder}writer-limits.test.ts`),
+  },
   imports: { config: 'test/multi-cluster/vitest.config.ts', files: ['test/multi-cluster/imports.test.ts'] },
 } as const;
 
@@ -21,15 +24,29 @@ export async function playSuite(name: SuiteName): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'versions-'));
   try {
     const report = join(folder, 'report.json');
-    const args = ['vitest', 'run', '--config', config, '--reporter=json', `--outputFile=${report}`, '--silent=true', ...files];
+    const args = [
+      'vitest',
+      'run',
+      '--config',
+      config,
+      '--reporter=json',
+      `--outputFile=${report}`,
+      '--silent=true',
+      ...files,
+    ];
     await once(spawn('npx', args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close');
-    const { success, numPassedTests, numTotalTests, testResults } = JSON.parse(await readFile(report, 'utf8')) as Report;
+    const { success, numPassedTests, numTotalTests, testResults } = JSON.parse(
+      await readFile(report, 'utf8'),
+    ) as Report;
     for (const { name: file, message, assertionResults } of testResults) {
       if (message) console.log(`${name}: ${file}: ${message}`);
       for (const { status, fullName, failureMessages } of assertionResults)
-        if (status === 'failed') console.log(`${name}: ${fullName}\n  ${failureMessages[0]?.split('\n').slice(0, 6).join('\n  ')}`);
+        if (status === 'failed')
+          console.log(`${name}: ${fullName}\n  ${failureMessages[0]?.split('\n').slice(0, 6).join('\n  ')}`);
     }
-    return success && numPassedTests > 0 ? `${numPassedTests} passed` : `FAILED: ${numTotalTests - numPassedTests} of ${numTotalTests}`;
+    return success && numPassedTests > 0
+      ? `${numPassedTests} passed`
+      : `FAILED: ${numTotalTests - numPassedTests} of ${numTotalTests}`;
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -42,6 +59,10 @@ interface Report {
   readonly testResults: readonly {
     readonly name: string;
     readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string; readonly failureMessages: readonly string[] }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }

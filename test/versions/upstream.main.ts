@@ -1,8 +1,11 @@
 /**
- * npm run upstream -- v1.38.0 [--sources] [--write]: the changes of a Kubernetes version that concern the hub.
+ * npm run upstream -- v1.38.0 [--sources] [--write]: the changes of a Kubernetes version that concern the
+ * hub.
  *
- * - sources: the files of the two controllers and their packages that differ from the followed version; `--sources` prints the lines;
- * - outputs: the fields that change in the recorded vectors, recorded again with the version's controllers; `--write` stores the new recordings;
+ * - sources: the files of the two controllers and their packages that differ from the followed version;
+ *   `--sources` prints the lines;
+ * - outputs: the fields that change in the recorded vectors, recorded again with the version's controllers;
+ *   `--write` stores the new recordings;
  * - shadow mode: the hub compares what these controllers wrote;
  * - upstream's own unit tests of these packages, for reference.
  *
@@ -12,7 +15,13 @@
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { readVectors, recorded } from '#test/conformance/vector.ts';
-import { assertRelease, controlPlaneSources, followedVersion, go, kubernetesModule } from '#test/support/kubernetes-module.ts';
+import {
+  assertRelease,
+  controlPlaneSources,
+  followedVersion,
+  go,
+  kubernetesModule,
+} from '#test/support/kubernetes-module.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 import { changedOutputs, changeLines } from './changed-outputs.ts';
 import { record } from './recording.ts';
@@ -20,12 +29,20 @@ import { shadowExplanationOf } from './shadow-explanations.ts';
 import { playInShadow, type WholeVector } from './shadow-vectors.ts';
 import { sourceDifferences, summaryOf } from './source-differences.ts';
 
-const unitTests = ['k8s.io/kubernetes/pkg/controller/endpoint', 'k8s.io/kubernetes/pkg/controller/endpointslice/...', 'k8s.io/endpointslice/...'];
+const unitTests = [
+  'k8s.io/kubernetes/pkg/controller/endpoint',
+  'k8s.io/kubernetes/pkg/controller/endpointslice/...',
+  'k8s.io/endpointslice/...',
+];
 
 try {
-  const { positionals, values } = programArguments({ allowPositionals: true, options: { sources: { type: 'boolean' }, write: { type: 'boolean' } } });
+  const { positionals, values } = programArguments({
+    allowPositionals: true,
+    options: { sources: { type: 'boolean' }, write: { type: 'boolean' } },
+  });
   const [version = ''] = positionals;
-  if (positionals.length !== 1) throw new Error(`one version is needed, such as v1.38.0: ${positionals.length} are given`);
+  if (positionals.length !== 1)
+    throw new Error(`one version is needed, such as v1.38.0: ${positionals.length} are given`);
   assertRelease(version);
   const followed = await followedVersion();
   const module = await kubernetesModule(version);
@@ -39,7 +56,9 @@ try {
     // Every stored vector comes out alike in the recorder's twenty plays.
     const { vectors, leftOut, text } = await record(module, file, values.write ? [] : ['-plays', '5']);
     const changes = changedOutputs(readVectors(file), vectors);
-    console.log(`${file}: ${vectors.length} vectors recorded again, ${changes.length === 0 ? 'no output changed' : 'these outputs changed:'}`);
+    console.log(
+      `${file}: ${vectors.length} vectors recorded again, ${changes.length === 0 ? 'no output changed' : 'these outputs changed:'}`,
+    );
     print([...changeLines(changes), ...leftOut]);
     if (values.write) await writeFile(file.replace(/v1\.[\d.]+\d/, version), gzipSync(text, { level: 9 }));
   }
@@ -66,10 +85,15 @@ async function compareInShadow(module: string, version: string, file: string): P
     for (const difference of await playInShadow(vector, version)) {
       const name = shadowExplanationOf(version, vector, difference);
       if (name) explained.set(name, (explained.get(name) ?? new Set()).add(vector.id));
-      else unexplained.push(`${vector.id}, step ${difference.step}, ${difference.service}: ${difference.line}`);
+      else
+        unexplained.push(`${vector.id}, step ${difference.step}, ${difference.service}: ${difference.line}`);
     }
   console.log(`${file}: ${unexplained.length} unexplained differences in ${vectors.length} vectors`);
-  print([...unexplained, ...[...explained].map(([name, ids]) => `explained in ${ids.size} vectors by ${name}`), ...leftOut]);
+  print([
+    ...unexplained,
+    ...[...explained].map(([name, ids]) => `explained in ${ids.size} vectors by ${name}`),
+    ...leftOut,
+  ]);
   return unexplained.length === 0;
 }
 

@@ -1,11 +1,15 @@
 /**
- * npm run test:versions [-- 1.31 1.37 …] [--only script,imports] [--rest SECONDS] [--steps N]: the hub on control planes of these Kubernetes versions, by
- * default all of versions.ts. Each version plays these checks:
+ * npm run test:versions [-- 1.31 1.37 …] [--only script,imports] [--rest SECONDS] [--steps N]: the hub on
+ * control planes of these Kubernetes versions, by default all of versions.ts. Each version plays these
+ * checks:
  *
- * - shadow: the parity script and a load beside that version's own controllers, compared by a run in shadow mode;
- * - active: the parity script with the hub in place of these controllers, and each takes over what the other has written;
+ * - shadow: the parity script and a load beside that version's own controllers, compared by a run in shadow
+ *   mode;
+ * - active: the parity script with the hub in place of these controllers, and each takes over what the other
+ *   has written;
  * - at rest: the hub's write requests in the time after the script, by default five minutes;
- * - opt-in, rights, imports: the suites of Services that opt in, of the writer's RBAC and admission policies, and of imports.
+ * - opt-in, rights, imports: the suites of Services that opt in, of the writer's RBAC and admission policies,
+ *   and of imports.
  *
  * Prints a row of docs/versions.md for each version.
  */
@@ -19,7 +23,11 @@ import { versions } from './versions.ts';
 const checks = ['script', ...(Object.keys(suites) as SuiteName[])] as const;
 const { positionals, values } = programArguments({
   allowPositionals: true,
-  options: { only: { type: 'string', default: checks.join() }, rest: { type: 'string', default: '300' }, steps: { type: 'string' } },
+  options: {
+    only: { type: 'string', default: checks.join() },
+    rest: { type: 'string', default: '300' },
+    steps: { type: 'string' },
+  },
 });
 const numberOf = (option: 'rest' | 'steps', unit: string): number => {
   const number = Number(values[option] ?? Number.POSITIVE_INFINITY);
@@ -44,7 +52,12 @@ function failedScript(error: Error): readonly string[] {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
-  const chosen = chosenOf('version', positionals, versions, (version, text) => version === text || version.startsWith(`v${text}.`));
+  const chosen = chosenOf(
+    'version',
+    positionals,
+    versions,
+    (version, text) => version === text || version.startsWith(`v${text}.`),
+  );
   const only = chosenOf('check', values.only.split(','), checks, (check, text) => check === text);
   const [steps, restSeconds] = [numberOf('steps', 'steps'), numberOf('rest', 'seconds')];
   await controlPlaneBinary();
@@ -55,8 +68,11 @@ try {
     process.env['KUBERNETES_VERSION'] = version;
     console.log(`\n=== ${version}`);
     const started = Date.now();
-    const results = only.includes('script') ? [...(await playScript(version, { steps, restSeconds }).catch(failedScript))] : ['-', '-', '-'];
-    for (const suite of Object.keys(suites) as SuiteName[]) results.push(only.includes(suite) ? await playSuite(suite) : '-');
+    const results = only.includes('script')
+      ? [...(await playScript(version, { steps, restSeconds }).catch(failedScript))]
+      : ['-', '-', '-'];
+    for (const suite of Object.keys(suites) as SuiteName[])
+      results.push(only.includes(suite) ? await playSuite(suite) : '-');
     console.log(`=== ${version}: ${Math.round((Date.now() - started) / 1000)} s`);
     rows.push(`| ${[version, new Date().toISOString().slice(0, 10), ...results].join(' | ')} |`);
   }

@@ -15,7 +15,10 @@ export interface BatchContext {
   readonly store: ClusterStore;
   readonly effects: BatchEffects;
   readonly ahead: ObjectsAhead;
-  /** Throws OutOfTime once the batch's time for writing is up, or `effects` is full. Call it before each object, service and namespace of a message. */
+  /**
+   * Throws OutOfTime once the batch's time for writing is up, or `effects` is full. Call it before each
+   * object, service and namespace of a message.
+   */
   readonly checkTime: () => void;
 }
 
@@ -28,7 +31,10 @@ export interface MessageContext extends BatchContext {
 export interface PendingNotification {
   readonly kind: InputKind;
   readonly record: ObjectRecord;
-  /** The Pod's change, if this batch saw the Pod before and after it. Otherwise `record.unnotifiedLabels` has the Pod's former labels. */
+  /**
+   * The Pod's change, if this batch saw the Pod before and after it. Otherwise `record.unnotifiedLabels` has
+   * the Pod's former labels.
+   */
   readonly podChange: PodChange | undefined;
   /** A Node that has the zone that it had, as far as this batch has seen it before and after. */
   readonly isZoneKept?: boolean;
@@ -38,8 +44,8 @@ export interface PendingNotification {
 const maxUnnotifiedCharsOfBatch = 32 << 20;
 
 /**
- * Work that the first phase of a batch leaves to the later ones (event-batch.ts). It grows with each written record, so it is complete for messages that
- * fail half-way, too.
+ * Work that the first phase of a batch leaves to the later ones (event-batch.ts). It grows with each written
+ * record, so it is complete for messages that fail half-way, too.
  */
 export class BatchEffects {
   readonly #pending: PendingNotification[] = [];
@@ -47,7 +53,10 @@ export class BatchEffects {
   /** Slices of imports that another client has changed, or that are gone, by their derived Services. */
   readonly importedSlices: { readonly namespace: string; readonly derived: string }[] = [];
   readonly #indexing = new Map<string, Promise<void>>();
-  /** Namespaces of the Pods that this batch has written, or that an earlier batch has written and maybe not counted. */
+  /**
+   * Namespaces of the Pods that this batch has written, or that an earlier batch has written and maybe not
+   * counted.
+   */
   readonly podsWritten = new Set<string>();
   nodesWritten = false;
   readonly #wakeUps = new WakeUps();
@@ -63,7 +72,10 @@ export class BatchEffects {
     if (unnotifiedLabels) this.#unnotifiedChars += JSON.stringify(unnotifiedLabels).length;
   }
 
-  /** A page of a list can delete any number of Pods, whose labels are kept here until their services are notified. */
+  /**
+   * A page of a list can delete any number of Pods, whose labels are kept here until their services are
+   * notified.
+   */
   get isFull(): boolean {
     return this.#unnotifiedChars > maxUnnotifiedCharsOfBatch;
   }
@@ -75,7 +87,10 @@ export class BatchEffects {
     if (kind === 'Pod') this.podsWritten.add(namespace);
   }
 
-  /** Objects of a namespace that the batch writes concurrently share one call, which puts the namespace into the index. */
+  /**
+   * Objects of a namespace that the batch writes concurrently share one call, which puts the namespace into
+   * the index.
+   */
   indexOnce(namespace: string, index: () => Promise<void>): Promise<void> {
     const indexing = this.#indexing.get(namespace) ?? index().finally(() => this.#indexing.delete(namespace));
     this.#indexing.set(namespace, indexing);

@@ -1,16 +1,24 @@
 import type { BatchEffects } from './batch-context.ts';
 
-/** The batch has no time to write more objects, or no memory to notify more services. When the message comes again, objects that are written are skipped. */
+/**
+ * The batch has no time to write more objects, or no memory to notify more services. When the message comes
+ * again, objects that are written are skipped.
+ */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
 /**
- * Returns a function that throws OutOfTime once the time for writing is up, or once `effects` is full. `deadline`: when the worker is stopped, ms since the
- * epoch. A worker that is stopped before it has notified the services has notified none of them, so only the `writingShare` of the time until then is for
- * writing.
+ * Returns a function that throws OutOfTime once the time for writing is up, or once `effects` is full.
+ * `deadline`: when the worker is stopped, ms since the epoch. A worker that is stopped before it has notified
+ * the services has notified none of them, so only the `writingShare` of the time until then is for writing.
  */
-export function timeCheck(effects: Pick<BatchEffects, 'isFull'>, now: () => number, deadline: number, writingShare: number): () => void {
+export function timeCheck(
+  effects: Pick<BatchEffects, 'isFull'>,
+  now: () => number,
+  deadline: number,
+  writingShare: number,
+): () => void {
   const until = now() + (deadline - now()) * writingShare;
   return () => {
     if (now() > until) throw new OutOfTime('too little time left to write more');

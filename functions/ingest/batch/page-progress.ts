@@ -5,17 +5,25 @@ import { markPartApplied, readFence } from '#shared/store/lists.ts';
 import type { Version } from '#shared/store/version.ts';
 import type { MessageContext } from './batch-context.ts';
 
-/** Marks a page as applied, after its pending wake-ups are sent. After the last page of the first lists, syncs of the cluster may run. */
+/**
+ * Marks a page as applied, after its pending wake-ups are sent. After the last page of the first lists, syncs
+ * of the cluster may run.
+ */
 export type MarkApplied = () => Promise<void>;
 
 /**
- * Marks the page only if no newer list has begun. The newer list's fence may have refused entries of this one, and the first lists would count as complete
- * without these objects.
+ * Marks the page only if no newer list has begun. The newer list's fence may have refused entries of this
+ * one, and the first lists would count as complete without these objects.
  */
-export async function markApplied(context: MessageContext, part: InputListPart | OutputListPart, version: Version): Promise<void> {
+export async function markApplied(
+  context: MessageContext,
+  part: InputListPart | OutputListPart,
+  version: Version,
+): Promise<void> {
   const { deps, store, incarnation } = context;
   if ((await readFence(store.table, store.cluster, part.kind)) !== version) return;
   const expiresAtSeconds = Math.floor(deps.now() / 1000) + deps.limits.ingest.listTtlSeconds;
   const isComplete = await markPartApplied(store, part, expiresAtSeconds);
-  if (isComplete) await markFirstListApplied(store.table, { id: store.cluster, incarnation }, part.kind, version);
+  if (isComplete)
+    await markFirstListApplied(store.table, { id: store.cluster, incarnation }, part.kind, version);
 }

@@ -1,6 +1,7 @@
 /**
- * Reads the records of the objects in small live messages at the same time as the cluster's record. A stale read is harmless: it fails the condition of the
- * write, and the record is read again. Each message is parsed again when it is applied.
+ * Reads the records of the objects in small live messages at the same time as the cluster's record. A stale
+ * read is harmless: it fails the condition of the write, and the record is read again. Each message is parsed
+ * again when it is applied.
  */
 import { type InputKind, isInput } from '#shared/kube/types.ts';
 import { type Events, readEvents } from '#shared/queue/events.ts';
@@ -10,7 +11,11 @@ import type { EventsRecord } from './redelivery.ts';
 
 export interface ObjectsAhead {
   /** The record as read for this batch; undefined if it was not read, or the read failed. */
-  recordOf(kind: InputKind, namespace: string, name: string): Promise<{ readonly record: ObjectRecord | undefined } | undefined>;
+  recordOf(
+    kind: InputKind,
+    namespace: string,
+    name: string,
+  ): Promise<{ readonly record: ObjectRecord | undefined } | undefined>;
   /** Settles when no read is under way. */
   readonly ended: Promise<unknown>;
 }
@@ -18,7 +23,11 @@ export interface ObjectsAhead {
 /** Parsing a larger body twice takes longer than the saved call. */
 const maxBodyLength = 8_192;
 
-export function prefetchObjects(deps: IngestDeps, cluster: string, records: readonly EventsRecord[]): ObjectsAhead {
+export function prefetchObjects(
+  deps: IngestDeps,
+  cluster: string,
+  records: readonly EventsRecord[],
+): ObjectsAhead {
   const reads = new Map<string, Promise<{ readonly record: ObjectRecord | undefined } | undefined>>();
   const keyOf = (kind: InputKind, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
   const maxObjects = deps.limits.ingest.prefetchedObjects;
@@ -41,7 +50,8 @@ export function prefetchObjects(deps: IngestDeps, cluster: string, records: read
   }
   return {
     ended: Promise.allSettled(reads.values()),
-    // Returns each record once. The first message about an object writes its record, and a second message of the batch must read it again.
+    // Returns each record once. The first message about an object writes its record, and a second message of
+    // the batch must read it again.
     async recordOf(kind, namespace, name) {
       const key = keyOf(kind, namespace, name);
       const read = reads.get(key);

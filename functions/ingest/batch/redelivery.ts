@@ -1,6 +1,6 @@
 /**
- * Sends messages again, or moves them to the quarantine, instead of waiting for their visibility timeout. A message is sent again as it was received
- * (messages.ts), so it keeps the fields of a newer relay.
+ * Sends messages again, or moves them to the quarantine, instead of waiting for their visibility timeout. A
+ * message is sent again as it was received (messages.ts), so it keeps the fields of a newer relay.
  */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -14,7 +14,10 @@ import type { IngestDeps } from './ingest-deps.ts';
 export interface EventsRecord {
   readonly messageId: string;
   readonly body: string;
-  /** When the queue accepted the message, by AWS's clock (SentTimestamp), ms since the epoch. It stays the same however often the message comes back. */
+  /**
+   * When the queue accepted the message, by AWS's clock (SentTimestamp), ms since the epoch. It stays the
+   * same however often the message comes back.
+   */
   readonly sentAtMs: number;
 }
 
@@ -27,16 +30,23 @@ export interface MessageProgress {
 }
 
 /**
- * Sends a message again at once, as a new message, because the run had too little time for it. A new message neither waits nor counts receives towards the
- * dead-letter queue. Resolves to false if the message comes back by itself: the queue did not accept the new one, or it is a heartbeat, whose new message
- * would look younger than it is.
+ * Sends a message again at once, as a new message, because the run had too little time for it. A new message
+ * neither waits nor counts receives towards the dead-letter queue. Resolves to false if the message comes
+ * back by itself: the queue did not accept the new one, or it is a heartbeat, whose new message would look
+ * younger than it is.
  */
-export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, progress: MessageProgress): Promise<boolean> {
+export async function resendRemainder(
+  deps: IngestDeps,
+  cluster: ClusterRecord,
+  record: EventsRecord,
+  progress: MessageProgress,
+): Promise<boolean> {
   try {
     const message = parseEventsMessage(record.body, deps.limits.queue);
     if (message.type === 'heartbeat') return false;
     const { maxRuns } = deps.limits.ingest;
-    // A page of an output kind carries its progress, so it ends at some time. Messages of input kinds carry no progress, so their runs are counted.
+    // A page of an output kind carries its progress, so it ends at some time. Messages of input kinds carry
+    // no progress, so their runs are counted.
     const run = progress.part ? 1 : (message.run ?? 1) + (progress.hasBegun ? 1 : 0);
     if (run > maxRuns) {
       await quarantine(deps, cluster, record, `not applied within ${maxRuns} runs`);
@@ -44,7 +54,12 @@ export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, 
     }
     const again = { ...message, run, ...(progress.part && { progress: progress.part }) };
     await deps.queues(cluster.id, cluster.queues).events.send([{ body: encodeMessage(again) }]);
-    deps.log.warn('events message takes more than one run', { cluster: cluster.id, messageId: record.messageId, run, ...progress.part });
+    deps.log.warn('events message takes more than one run', {
+      cluster: cluster.id,
+      messageId: record.messageId,
+      run,
+      ...progress.part,
+    });
     return true;
   } catch {
     return false;
@@ -52,8 +67,14 @@ export async function resendRemainder(deps: IngestDeps, cluster: ClusterRecord, 
 }
 
 /** A message of a session that is not bound yet waits for sweep to verify the session. */
-export async function requeueUntilSessionVerified(deps: IngestDeps, cluster: ClusterRecord, { body }: EventsRecord): Promise<void> {
-  await deps.queues(cluster.id, cluster.queues).events.send([{ body, delaySeconds: deps.limits.ingest.suspectDelaySeconds }]);
+export async function requeueUntilSessionVerified(
+  deps: IngestDeps,
+  cluster: ClusterRecord,
+  { body }: EventsRecord,
+): Promise<void> {
+  await deps
+    .queues(cluster.id, cluster.queues)
+    .events.send([{ body, delaySeconds: deps.limits.ingest.suspectDelaySeconds }]);
 }
 
 /** Moves the refused entries of a message to the quarantine, after the other entries are applied. */
@@ -75,7 +96,12 @@ export async function quarantineEntries(
 /** Copies of so few entries fit into a message of the quarantine. */
 const refusedAtOnce = 50;
 
-export async function quarantine(deps: IngestDeps, cluster: ClusterRecord, record: EventsRecord, reason: string): Promise<void> {
+export async function quarantine(
+  deps: IngestDeps,
+  cluster: ClusterRecord,
+  record: EventsRecord,
+  reason: string,
+): Promise<void> {
   deps.metrics.put('Quarantined', 1, { cluster: cluster.id });
   deps.log.warn('events message quarantined', { cluster: cluster.id, messageId: record.messageId, reason });
   const copy = encodeQuarantineCopy({ reason, from: 'events', cluster: cluster.id, body: record.body });

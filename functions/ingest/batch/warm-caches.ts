@@ -2,7 +2,10 @@
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
 import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
 
-/** Values that a warm worker keeps, of all clusters. Up to a weight in all; above it, the value that was used longest ago goes first. */
+/**
+ * Values that a warm worker keeps, of all clusters. Up to a weight in all; above it, the value that was used
+ * longest ago goes first.
+ */
 export class LruCache<V> {
   readonly #values = new Map<string, V>();
   readonly #most: number;
@@ -60,8 +63,9 @@ export interface KnownSession {
 }
 
 /**
- * The caches that a warm worker keeps between batches; safe to lose. Cached selectors and namespaces are valid by numbers in their records. These records
- * are gone when a cluster was removed or the table was lost, and their numbers begin at one again. Keys therefore contain the cluster's `cacheEpoch`.
+ * The caches that a warm worker keeps between batches; safe to lose. Cached selectors and namespaces are
+ * valid by numbers in their records. These records are gone when a cluster was removed or the table was lost,
+ * and their numbers begin at one again. Keys therefore contain the cluster's `cacheEpoch`.
  */
 export interface WarmCaches {
   /** By "cluster/namespace", with `cacheEpoch`. */
@@ -72,7 +76,11 @@ export interface WarmCaches {
   readonly sessions: LruCache<KnownSession>;
 }
 
-export const freshCaches = ({ maxSelectorBytes, maxNamespacesKept, maxSessionsKept }: IngestLimits = ingestDefaults): WarmCaches => ({
+export const freshCaches = ({
+  maxSelectorBytes,
+  maxNamespacesKept,
+  maxSessionsKept,
+}: IngestLimits = ingestDefaults): WarmCaches => ({
   // A namespace without services takes memory too.
   selectors: new LruCache<CachedSelectors>(maxSelectorBytes, ({ bytes }) => 500 + bytes),
   namespaces: new LruCache<true>(maxNamespacesKept),

@@ -5,8 +5,8 @@ import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
 /**
- * Enqueues the exports of a silent or evicted exporter after a heartbeat that shows it alive. Their runs wake the importers. Sweep does the same within a minute, so
- * nothing is lost if the batch ends here.
+ * Enqueues the exports of a silent or evicted exporter after a heartbeat that shows it alive. Their runs wake
+ * the importers. Sweep does the same within a minute, so nothing is lost if the batch ends here.
  */
 export async function returnAsSource({ deps, cluster, effects }: BatchContext): Promise<void> {
   const { source } = cluster;
@@ -14,5 +14,6 @@ export async function returnAsSource({ deps, cluster, effects }: BatchContext): 
   if (!source || !hasReturned(source.state, witnessOf(cluster), nowMs)) return;
   if (!(await saveSource(deps.table, cluster, { state: 'fresh', sinceMs: nowMs, wokenUpTo: '' }))) return;
   const { id, clusterset } = cluster;
-  for await (const { namespace, name } of exportsOfCluster(deps.table, clusterset.set, id)) effects.wake(namespace, name, { kind: 'export' });
+  for await (const { namespace, name } of exportsOfCluster(deps.table, clusterset.set, id))
+    effects.wake(namespace, name, { kind: 'export' });
 }

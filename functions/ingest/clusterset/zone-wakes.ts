@@ -6,8 +6,8 @@ import type { BatchContext } from '../batch/batch-context.ts';
 const nodesAtOnce = 1_000;
 
 /**
- * Returns true if the batch has the cluster's first node in a zone, because hints of imports change then (docs/clusterset.md). A zone without nodes needs no
- * run: its hints concern no node.
+ * Returns true if the batch has the cluster's first node in a zone, because hints of imports change then
+ * (docs/clusterset.md). A zone without nodes needs no run: its hints concern no node.
  */
 export async function hasNewZone({ cluster, store, effects }: BatchContext): Promise<boolean> {
   const changed = effects.pending.filter(({ kind, isZoneKept }) => kind === 'Node' && isZoneKept !== true);

@@ -1,7 +1,8 @@
 /**
- * An entry of an input kind becomes the newest record of its object, or loses to a newer record. This module writes and collects pending notifications;
- * event-batch.ts notifies the services. The order of steps is object, versions of the sets, generation, wake-up (docs/architecture.md,
- * "Invariants"). Then the record's `unnotifiedLabels` (`past`) are cleared, and the list page is marked. The first step is here.
+ * An entry of an input kind becomes the newest record of its object, or loses to a newer record. This module
+ * writes and collects pending notifications; event-batch.ts notifies the services. The order of steps is
+ * object, versions of the sets, generation, wake-up (docs/architecture.md, "Invariants"). Then the record's
+ * `unnotifiedLabels` (`past`) are cleared, and the list page is marked. The first step is here.
  */
 import type { InputKind } from '#shared/kube/types.ts';
 import { readFence } from '#shared/store/lists.ts';
@@ -10,7 +11,10 @@ import { isAlive, type ObjectRecord, putObject, readObject } from '#shared/store
 import type { MessageContext } from '../batch/batch-context.ts';
 import { planObject, type VersionedEntry } from './object-plan.ts';
 
-/** `known` is the record as the caller has just read it, with undefined for an absent record. If it is left out, the record is read here. */
+/**
+ * `known` is the record as the caller has just read it, with undefined for an absent record. If it is left
+ * out, the record is read here.
+ */
 export async function applyObject(
   context: MessageContext,
   kind: InputKind,
@@ -24,14 +28,35 @@ export async function applyObject(
     context.checkTime();
     const plan = planObject(kind, before, entry, deps.limits.ingest.maxUnnotifiedChars);
     if (plan.kind === 'stale') return notifyAgain(context, kind, entry, plan.stored);
-    // A newer list does not have the object. Its deletion may not be sent again, so the object would exist here for good.
-    if (projection !== undefined && !isAlive(before) && entry.asOf < (await readFence(store.table, cluster.id, kind))) return;
-    const record = { namespace, name, version: plan.version, projection, unnotifiedLabels: plan.unnotifiedLabels, deletedAtMs: deps.now() };
+    // A newer list does not have the object. Its deletion may not be sent again, so the object would exist
+    // here for good.
+    if (
+      projection !== undefined &&
+      !isAlive(before) &&
+      entry.asOf < (await readFence(store.table, cluster.id, kind))
+    )
+      return;
+    const record = {
+      namespace,
+      name,
+      version: plan.version,
+      projection,
+      unnotifiedLabels: plan.unnotifiedLabels,
+      deletedAtMs: deps.now(),
+    };
     await putIntoIndex(context, namespace);
     effects.recordWrite(kind, namespace);
     if (await putObject(store, kind, record, before)) {
-      if (observedAtMs !== undefined) deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
-      if (plan.isPending) effects.notify({ kind, record, podChange: plan.podChange, isZoneKept: plan.isZoneKept, observedAtMs });
+      if (observedAtMs !== undefined)
+        deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
+      if (plan.isPending)
+        effects.notify({
+          kind,
+          record,
+          podChange: plan.podChange,
+          isZoneKept: plan.isZoneKept,
+          observedAtMs,
+        });
       return;
     }
     before = await readObject(store, kind, namespace, name);
@@ -39,11 +64,17 @@ export async function applyObject(
 }
 
 /**
- * The batch that wrote the record may have crashed before it raised the versions of the sets or notified the services. A live
- * message then comes again, and so does a page of a first list; their services are notified again. Pages of other lists come regularly for every object;
- * for these only notifications that the record marks as pending are repeated.
+ * The batch that wrote the record may have crashed before it raised the versions of the sets or notified the
+ * services. A live message then comes again, and so does a page of a first list; their services are notified
+ * again. Pages of other lists come regularly for every object; for these only notifications that the record
+ * marks as pending are repeated.
  */
-function notifyAgain({ effects }: MessageContext, kind: InputKind, entry: VersionedEntry, stored: ObjectRecord): void {
+function notifyAgain(
+  { effects }: MessageContext,
+  kind: InputKind,
+  entry: VersionedEntry,
+  stored: ObjectRecord,
+): void {
   const { listed, ofFirstList, observedAtMs } = entry;
   if (listed && !ofFirstList && !stored.unnotifiedLabels) return;
   effects.recordWrite(kind, stored.namespace);
@@ -51,7 +82,10 @@ function notifyAgain({ effects }: MessageContext, kind: InputKind, entry: Versio
 }
 
 /** Lists would not find the object without its namespace in the index. */
-async function putIntoIndex({ deps, cluster, effects, store }: MessageContext, namespace: string): Promise<void> {
+async function putIntoIndex(
+  { deps, cluster, effects, store }: MessageContext,
+  namespace: string,
+): Promise<void> {
   const key = `${cluster.id}/${namespace}@${cluster.cacheEpoch}`;
   if (deps.caches.namespaces.get(key)) return;
   await effects.indexOnce(namespace, () => indexNamespace(store, namespace));

@@ -20,7 +20,10 @@ export interface VersionedEntry {
   readonly observedAtMs?: number | undefined;
   /** True for an entry of a list. The object had this state at `asOf`, in spite of any stored record. */
   readonly listed?: boolean;
-  /** Every service is woken after the list (shared/clusters/first-lists.ts, beginFirstList), and until it is applied whole its parts come again. */
+  /**
+   * Every service is woken after the list (shared/clusters/first-lists.ts, beginFirstList), and until it is
+   * applied whole its parts come again.
+   */
   readonly ofFirstList?: boolean;
 }
 
@@ -39,7 +42,12 @@ export type ObjectPlan =
       readonly isZoneKept: boolean;
     };
 
-export function planObject(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry, maxUnnotifiedChars: number): ObjectPlan {
+export function planObject(
+  kind: InputKind,
+  before: ObjectRecord | undefined,
+  entry: VersionedEntry,
+  maxUnnotifiedChars: number,
+): ObjectPlan {
   const version = versionAgainst(before, entry);
   if (before && version <= before.version) return { kind: 'stale', stored: before };
   const change = changeOf(kind, before, entry);
@@ -48,12 +56,17 @@ export function planObject(kind: InputKind, before: ObjectRecord | undefined, en
   return {
     kind: 'write',
     version,
-    // A live message comes again until its services are notified. A page of a list does not, once it is marked as applied. Its records therefore mark services
-    // as pending, also if only the present labels select them ([]). Records of first lists need no mark, because the complete lists wake all services.
-    unnotifiedLabels: unnotified?.length === 0 && (!entry.listed || entry.ofFirstList) ? undefined : unnotified,
+    // A live message comes again until its services are notified. A page of a list does not, once it is
+    // marked as applied. Its records therefore mark services as pending, also if only the present labels
+    // select them ([]). Records of first lists need no mark, because the complete lists wake all services.
+    unnotifiedLabels:
+      unnotified?.length === 0 && (!entry.listed || entry.ofFirstList) ? undefined : unnotified,
     isPending,
     podChange: before?.unnotifiedLabels === undefined && typeof change === 'object' ? change : undefined,
-    isZoneKept: kind === 'Node' && before?.unnotifiedLabels === undefined && zoneIn(before) === zoneIn({ ...before, ...entry }),
+    isZoneKept:
+      kind === 'Node' &&
+      before?.unnotifiedLabels === undefined &&
+      zoneIn(before) === zoneIn({ ...before, ...entry }),
   };
 }
 
@@ -63,43 +76,63 @@ function zoneIn(record: Pick<ObjectRecord, 'namespace' | 'name' | 'projection'> 
 }
 
 /**
- * The version to write the entry with. Normally its own: an object that was deleted at one version and exists at a later one was created in between.
- * But a list may contradict the stored record, which is then wrong in three cases.
+ * The version to write the entry with. Normally its own: an object that was deleted at one version and exists
+ * at a later one was created in between. But a list may contradict the stored record, which is then wrong in
+ * three cases.
  *
  * - The record is a tombstone as new as the entry. An earlier list left the object out.
- * - The record is newer than the listed object. The cluster's history has gone back, because etcd was restored and its revision raised.
- * - The record has the entry's version and another projection. Its relay lied, or was of a former version with another projection.
+ * - The record is newer than the listed object. The cluster's history has gone back, because etcd was
+ *   restored and its revision raised.
+ * - The record has the entry's version and another projection. Its relay lied, or was of a former version
+ *   with another projection.
  *
- * Such an entry counts from the list's version on. With its own version it would lose until the object next changes.
+ * Such an entry counts from the list's version on. With its own version it would lose until the object next
+ * changes.
  */
-function versionAgainst(before: ObjectRecord | undefined, { version, asOf, projection, listed }: VersionedEntry): Version {
+function versionAgainst(
+  before: ObjectRecord | undefined,
+  { version, asOf, projection, listed }: VersionedEntry,
+): Version {
   if (!listed || projection === undefined || before === undefined || asOf <= before.version) return version;
   const contradicts = version <= before.version && (!isAlive(before) || projection !== before.projection);
   return contradicts ? asOf : version;
 }
 
-/** By upstream's rules, not "is the projection equal?" (docs/behaviour.md 1). 'none': no service has to run. */
-function changeOf(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry): PodChange | 'none' | 'changed' {
+/**
+ * By upstream's rules, not "is the projection equal?" (docs/behaviour.md 1). 'none': no service has to run.
+ */
+function changeOf(
+  kind: InputKind,
+  before: ObjectRecord | undefined,
+  entry: VersionedEntry,
+): PodChange | 'none' | 'changed' {
   const exists = entry.projection !== undefined;
   if (!exists && !isAlive(before)) return kind === 'Service' && !before ? 'changed' : 'none';
   // Each update of a Service wakes it (EV-2): that repairs drift.
   if (kind === 'Service') return 'changed';
   const next: ObjectRecord = { ...entry, unnotifiedLabels: undefined, deletedAtMs: 0 };
-  if (kind === 'Node') return nodeChange(decodeObjectOf('Node', before), decodeObjectOf('Node', next)) ? 'changed' : 'none';
+  if (kind === 'Node')
+    return nodeChange(decodeObjectOf('Node', before), decodeObjectOf('Node', next)) ? 'changed' : 'none';
   if (kind !== 'Pod') return entry.projection === before?.projection ? 'none' : 'changed';
   const [old, pod] = [decodeObjectOf('Pod', before), decodeObjectOf('Pod', next)];
   if (old && pod && old.metadata.uid !== pod.metadata.uid) {
-    // The relay sends only an object's newest state, so a deletion and a new Pod of that name can come as one change.
+    // The relay sends only an object's newest state, so a deletion and a new Pod of that name can come as one
+    // change.
     return { labels: pod.metadata.labels ?? {}, oldLabels: old.metadata.labels ?? {}, podChanged: true };
   }
   return podChange(old, pod) ?? 'none';
 }
 
 /**
- * Returns the label sets that were unnotified before, and the label set that this write replaces. Above `maxChars` the oldest sets are left out. Their
- * services find out with their next run.
+ * Returns the label sets that were unnotified before, and the label set that this write replaces. Above
+ * `maxChars` the oldest sets are left out. Their services find out with their next run.
  */
-function unnotifiedAfter(kind: InputKind, before: ObjectRecord | undefined, entry: VersionedEntry, maxChars: number): readonly Labels[] {
+function unnotifiedAfter(
+  kind: InputKind,
+  before: ObjectRecord | undefined,
+  entry: VersionedEntry,
+  maxChars: number,
+): readonly Labels[] {
   const unnotified = before?.unnotifiedLabels ?? [];
   if (kind !== 'Pod' || !isAlive(before)) return unnotified;
   const labels = labelsOfProjectedPod(before.projection);

@@ -1,10 +1,18 @@
-/** Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients wrote. */
+/**
+ * Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients
+ * wrote.
+ */
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
-import { importsManagedBy, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  importsManagedBy,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeEntries, type LiveOutputs, type OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
@@ -21,51 +29,73 @@ import { classify, mayBeWithoutService, type Observation } from './echo.ts';
 const minSyncDelaySeconds = 1;
 
 /** Entries of a message. `listedAt`: they are of a list of that version. */
-export async function applyObserved(context: MessageContext, message: LiveOutputs | OutputListPart, listedAt?: Version): Promise<void> {
+export async function applyObserved(
+  context: MessageContext,
+  message: LiveOutputs | OutputListPart,
+  listedAt?: Version,
+): Promise<void> {
   const { kind, entries } = message;
   const inShadow = isShadow(context.cluster);
   const unclear: OutputEntry[] = [];
   await concurrently(16, entries, async (seen) => {
     context.checkTime();
     const isImported = kind === 'EndpointSlice' && seen.managedBy === importsManagedBy;
-    // A slice without the label of its derived Service serves nothing, also if the managed-by label is gone too.
+    // A slice without the label of its derived Service serves nothing, also if the managed-by label is gone
+    // too.
     const wasImported = kind === 'EndpointSlice' && seen.formerService?.startsWith(derivedPrefix);
     if (isImported || wasImported) noteImportedSlice(context, seen);
     if (isImported) return;
-    if (inShadow && !(await isOptInSlice(context, kind, seen))) await saveObserved(context, kind, seen, listedAt);
+    if (inShadow && !(await isOptInSlice(context, kind, seen)))
+      await saveObserved(context, kind, seen, listedAt);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
 }
 
 /**
- * Wakes the import of a slice that another client changed or deleted. A deletion of ours wakes it in vain. The wake-up is delayed, so that two competing
- * writers alternate slowly.
+ * Wakes the import of a slice that another client changed or deleted. A deletion of ours wakes it in vain.
+ * The wake-up is delayed, so that two competing writers alternate slowly.
  */
 function noteImportedSlice({ deps, cluster, effects }: MessageContext, seen: OutputEntry): void {
   const { namespace, service, formerService, isOwnWrite, deleted } = seen;
   if (isOwnWrite || !importsAnything(cluster)) return;
   if (!deleted) deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
-  for (const derived of new Set([service, formerService])) if (derived) effects.importedSlices.push({ namespace, derived });
+  for (const derived of new Set([service, formerService]))
+    if (derived) effects.importedSlices.push({ namespace, derived });
 }
 
-/** Wakes the services that have to run because of the entry. True: that is not clear yet, and the entry is to come back. */
-async function needsSecondLook(context: MessageContext, kind: OutputKind, seen: OutputEntry, listedAt: Version | undefined): Promise<boolean> {
+/**
+ * Wakes the services that have to run because of the entry. True: that is not clear yet, and the entry is to
+ * come back.
+ */
+async function needsSecondLook(
+  context: MessageContext,
+  kind: OutputKind,
+  seen: OutputEntry,
+  listedAt: Version | undefined,
+): Promise<boolean> {
   const { deps, cluster, effects, incarnation } = context;
   const { observedAtMs } = seen;
   for (const name of new Set([seen.service, seen.formerService])) {
     if (!name) continue;
     const service = { cluster: cluster.id, namespace: seen.namespace, name };
-    const observation = await observe(context, service, { kind, seen, version: versionOf(incarnation, seen.resourceVersion), listedAt });
+    const observation = await observe(context, service, {
+      kind,
+      seen,
+      version: versionOf(incarnation, seen.resourceVersion),
+      listedAt,
+    });
     switch (classify(observation)) {
       case 'ours':
         break;
       case 'look-again':
         return true;
       case 'ours-or-unsaved': {
-        // A run that is under way may have made the object and not saved it yet; a batch before may have raised the generation and sent no wake-up.
+        // A run that is under way may have made the object and not saved it yet; a batch before may have
+        // raised the generation and sent no wake-up.
         if (isClean(await readWork(deps.table, { ...service, kind: 'service' }))) break;
-        if (seen.secondLook) effects.wake(seen.namespace, name, { readFromApiServer: !observation.saved, observedAtMs });
+        if (seen.secondLook)
+          effects.wake(seen.namespace, name, { readFromApiServer: !observation.saved, observedAtMs });
         else if (!seen.deleted) return true;
         break;
       }
@@ -90,11 +120,15 @@ async function observe(
 ): Promise<Observation> {
   const { kind, seen, version, listedAt } = entry;
   // A list may be of a restored history, which is older than a delta. A body of one unit lacks a delta.
-  const isEnough = (body: SavedBody): boolean => body.version >= version && (listedAt === undefined || body.bytes <= deps.limits.sync.unitBytes);
+  const isEnough = (body: SavedBody): boolean =>
+    body.version >= version && (listedAt === undefined || body.bytes <= deps.limits.sync.unitBytes);
   const saved = await readOutput(deps.table, service, { kind, name: seen.name }, isEnough);
   const observation = { ...entry, saved, isWithoutService: false };
   if (!mayBeWithoutService(observation)) return observation;
-  return { ...observation, isWithoutService: !isAlive(await readObject(store, 'Service', service.namespace, service.name)) };
+  return {
+    ...observation,
+    isWithoutService: !isAlive(await readObject(store, 'Service', service.namespace, service.name)),
+  };
 }
 
 /** The entries come back after EV-16's delay. By then sync has saved what it wrote. */
@@ -103,8 +137,14 @@ async function sendForSecondLook(
   message: LiveOutputs | OutputListPart,
   entries: readonly OutputEntry[],
 ): Promise<void> {
-  const delaySeconds = Math.min(maxDelaySeconds, Math.max(minSyncDelaySeconds, cluster.settings.batchPeriodSeconds));
-  const newest = entries.reduce((rv, e) => (versionOf(1, e.resourceVersion) > versionOf(1, rv) ? e.resourceVersion : rv), '0');
+  const delaySeconds = Math.min(
+    maxDelaySeconds,
+    Math.max(minSyncDelaySeconds, cluster.settings.batchPeriodSeconds),
+  );
+  const newest = entries.reduce(
+    (rv, e) => (versionOf(1, e.resourceVersion) > versionOf(1, rv) ? e.resourceVersion : rv),
+    '0',
+  );
   const again = entries.map((seen) => ({
     ...seen,
     secondLook: true as const,
@@ -115,20 +155,33 @@ async function sendForSecondLook(
   await deps.queues(cluster.id, cluster.queues).events.send([{ body, delaySeconds }]);
 }
 
-/** In a shadow cluster: is this a slice of ours, or was it one before another client relabelled or deleted it? */
-async function isOptInSlice({ deps, cluster }: MessageContext, kind: OutputKind, seen: OutputEntry): Promise<boolean> {
+/**
+ * In a shadow cluster: is this a slice of ours, or was it one before another client relabelled or deleted it?
+ */
+async function isOptInSlice(
+  { deps, cluster }: MessageContext,
+  kind: OutputKind,
+  seen: OutputEntry,
+): Promise<boolean> {
   if (kind !== 'EndpointSlice' || !writesOptIn(cluster) || seen.managedBy === slicesManagedBy) return false;
   if (seen.managedBy === optInManagedBy) return true;
   const services = [seen.service, seen.formerService].filter((s): s is string => s !== undefined && s !== '');
   const saved = await allToEnd(
-    services.map((name) => readOutput(deps.table, { cluster: cluster.id, namespace: seen.namespace, name }, { kind, name: seen.name })),
+    services.map((name) =>
+      readOutput(
+        deps.table,
+        { cluster: cluster.id, namespace: seen.namespace, name },
+        { kind, name: seen.name },
+      ),
+    ),
   );
   return saved.some((record) => record?.object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy);
 }
 
 /**
- * Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. An event wakes the service whenever its message comes
- * again: the run that has saved it may have failed before it did. A list does not: it would wake every service of which nothing has changed.
+ * Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. An event
+ * wakes the service whenever its message comes again: the run that has saved it may have failed before it
+ * did. A list does not: it would wake every service of which nothing has changed.
  */
 async function saveObserved(
   { deps, cluster, effects, incarnation }: MessageContext,
@@ -138,7 +191,11 @@ async function saveObserved(
 ): Promise<void> {
   // A relay with OUTPUTS=metadata sends nothing to compare with.
   if (!seen.deleted && !seen.object) return;
-  if (seen.service === '' || (kind === 'EndpointSlice' && seen.managedBy !== slicesManagedBy && !seen.deleted)) return;
+  if (
+    seen.service === '' ||
+    (kind === 'EndpointSlice' && seen.managedBy !== slicesManagedBy && !seen.deleted)
+  )
+    return;
   const service = { cluster: cluster.id, namespace: seen.namespace, name: seen.service };
   const record = {
     kind,
@@ -148,6 +205,10 @@ async function saveObserved(
     generation: seen.generation ?? 0,
     object: seen.deleted ? undefined : (seen.object as OutputObject | undefined),
   };
-  const isNew = await saveOutput(deps.table, service, record, { source: 'observed', again: listedAt === undefined, listedAt });
+  const isNew = await saveOutput(deps.table, service, record, {
+    source: 'observed',
+    again: listedAt === undefined,
+    listedAt,
+  });
   if (isNew) effects.wake(seen.namespace, seen.service, { delaySeconds: minSyncDelaySeconds });
 }

@@ -1,4 +1,7 @@
-/** Applies a page of a list of an output kind: it wakes the services whose outputs differ from the outputs that sync has saved. */
+/**
+ * Applies a page of a list of an output kind: it wakes the services whose outputs differ from the outputs
+ * that sync has saved.
+ */
 import { concurrently } from '#shared/concurrently.ts';
 import type { OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
@@ -12,7 +15,11 @@ import { applyObserved } from './observed-outputs.ts';
 import { unlistedOutputs } from './unlisted-outputs.ts';
 
 /** A later run of the message continues after the progress of the former run, which the message carries. */
-export async function applyOutputPart(context: MessageContext, part: OutputListPart, progress: MessageProgress): Promise<MarkApplied> {
+export async function applyOutputPart(
+  context: MessageContext,
+  part: OutputListPart,
+  progress: MessageProgress,
+): Promise<MarkApplied> {
   const { deps, cluster, store, incarnation } = context;
   const { outputsPerStep } = deps.limits.ingest;
   const version = versionOf(incarnation, part.asOf);
@@ -32,9 +39,13 @@ export async function applyOutputPart(context: MessageContext, part: OutputListP
 }
 
 /**
- * Wakes Endpoints without a Service, whose run deletes them, as upstream does at its start (EP-70). Endpoints with a leader-election record stay.
+ * Wakes Endpoints without a Service, whose run deletes them, as upstream does at its start (EP-70). Endpoints
+ * with a leader-election record stay.
  */
-async function wakeLeftovers({ store, effects }: MessageContext, entries: readonly OutputEntry[]): Promise<void> {
+async function wakeLeftovers(
+  { store, effects }: MessageContext,
+  entries: readonly OutputEntry[],
+): Promise<void> {
   await concurrently(16, entries, async (e) => {
     if (e.leader || isAlive(await readObject(store, 'Service', e.namespace, e.name))) return;
     effects.wake(e.namespace, e.name, { readFromApiServer: true });

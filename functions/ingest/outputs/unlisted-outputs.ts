@@ -1,4 +1,7 @@
-/** Finds saved outputs without an entry in a page of a list. They are deleted, or belong to another service now. */
+/**
+ * Finds saved outputs without an entry in a page of a list. They are deleted, or belong to another service
+ * now.
+ */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
@@ -7,7 +10,12 @@ import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { namespacesInRange } from '#shared/store/namespaces.ts';
 import { objectNamesIn } from '#shared/store/object-keys.ts';
-import { maxNamePrefixLength, type OutputSource, readOddServices, readOutputHeads } from '#shared/store/outputs.ts';
+import {
+  maxNamePrefixLength,
+  type OutputSource,
+  readOddServices,
+  readOutputHeads,
+} from '#shared/store/outputs.ts';
 import { listed } from '#shared/store/pages.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
@@ -16,16 +24,24 @@ import { inRange, rangeWithin } from '../batch/key-range.ts';
 /** The states that a page implies for the outputs of some services. */
 export interface ImpliedStates {
   readonly entries: readonly OutputEntry[];
-  /** The last of these services, "namespace/name": the part has been compared with the saved outputs of all services up to it. */
+  /**
+   * The last of these services, "namespace/name": the part has been compared with the saved outputs of all
+   * services up to it.
+   */
   readonly upTo: string;
 }
 
 /**
- * Yields the changes that a page implies for saved outputs: deletions, and moves to another service. The page does not name the former service, because the
- * relay remembers it only while it runs. Services come in the order of their keys, some at a time. If a run has too little time for a namespace, the next
- * run begins after `part.progress.services`.
+ * Yields the changes that a page implies for saved outputs: deletions, and moves to another service. The page
+ * does not name the former service, because the relay remembers it only while it runs. Services come in the
+ * order of their keys, some at a time. If a run has too little time for a namespace, the next run begins
+ * after `part.progress.services`.
  */
-export async function* unlistedOutputs(context: MessageContext, part: OutputListPart, version: Version): AsyncGenerator<ImpliedStates> {
+export async function* unlistedOutputs(
+  context: MessageContext,
+  part: OutputListPart,
+  version: Version,
+): AsyncGenerator<ImpliedStates> {
   const { deps, store } = context;
   const sources = sourcesOf(context.cluster, part);
   if (sources.length === 0) return;
@@ -46,18 +62,38 @@ export async function* unlistedOutputs(context: MessageContext, part: OutputList
 }
 
 /** Returns a function that compares the page with a service's saved outputs in its key range. */
-function comparisonOf({ store, cluster, checkTime }: MessageContext, part: OutputListPart, version: Version, sources: readonly OutputSource[]) {
+function comparisonOf(
+  { store, cluster, checkTime }: MessageContext,
+  part: OutputListPart,
+  version: Version,
+  sources: readonly OutputSource[],
+) {
   const listed = new Map(part.entries.map((e) => [`${e.namespace}/${e.name}`, e]));
-  const impliedIn = async (source: OutputSource, namespace: string, service: string): Promise<readonly OutputEntry[]> => {
+  const impliedIn = async (
+    source: OutputSource,
+    namespace: string,
+    service: string,
+  ): Promise<readonly OutputEntry[]> => {
     const which = { kind: part.kind, range: rangeWithin(namespace, part.from, part.to) };
     const key = { cluster: cluster.id, namespace, name: service };
     const saved = await readOutputHeads(store.table, key, which, source);
     return saved
-      .filter((o) => o.isThere && o.version < version && inRange(`${namespace}/${o.name}`, part) && !part.omitted.has(`${namespace}/${o.name}`))
+      .filter(
+        (o) =>
+          o.isThere &&
+          o.version < version &&
+          inRange(`${namespace}/${o.name}`, part) &&
+          !part.omitted.has(`${namespace}/${o.name}`),
+      )
       .flatMap(({ name, uid }): OutputEntry[] => {
         const entry = listed.get(`${namespace}/${name}`);
-        if (!entry) return [{ namespace, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true }];
-        return entry.service === service || source === 'observed' ? [] : [{ ...entry, formerService: service }];
+        if (!entry)
+          return [
+            { namespace, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true },
+          ];
+        return entry.service === service || source === 'observed'
+          ? []
+          : [{ ...entry, formerService: service }];
       });
   };
   return async (namespace: string, service: string): Promise<readonly OutputEntry[]> => {
@@ -73,15 +109,25 @@ function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly O
 }
 
 /**
- * Returns the names of services with possible outputs in the page, in order. Endpoints have their service's name. A slice's generated name begins with it, and
- * services with a slice of another name are remembered (`readOddServices`). A page of a namespace with 20,000 services therefore reads some hundred of them.
+ * Returns the names of services with possible outputs in the page, in order. Endpoints have their service's
+ * name. A slice's generated name begins with it, and services with a slice of another name are remembered
+ * (`readOddServices`). A page of a namespace with 20,000 services therefore reads some hundred of them.
  */
-async function mayOwn(store: ClusterStore, namespace: string, part: OutputListPart, done: string): Promise<readonly string[]> {
+async function mayOwn(
+  store: ClusterStore,
+  namespace: string,
+  part: OutputListPart,
+  done: string,
+): Promise<readonly string[]> {
   const { from = '', to } = rangeWithin(namespace, part.from, part.to);
   const isSlice = part.kind === 'EndpointSlice';
   const first = isSlice ? from.slice(0, maxNamePrefixLength) : from;
-  // A slice's name contains only the beginning of a long service name, so services after the end may have slices before it.
-  const last = isSlice && to !== undefined && to.length >= maxNamePrefixLength ? `${to.slice(0, maxNamePrefixLength)}\u{10FFFF}` : to;
+  // A slice's name contains only the beginning of a long service name, so services after the end may have
+  // slices before it.
+  const last =
+    isSlice && to !== undefined && to.length >= maxNamePrefixLength
+      ? `${to.slice(0, maxNamePrefixLength)}\u{10FFFF}`
+      : to;
   const range = {
     ...(first && { from: done > first ? done : first }),
     ...(!first && done && { from: done }),

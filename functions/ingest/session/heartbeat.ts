@@ -6,10 +6,15 @@ import { type Version, versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 
 /**
- * A heartbeat is as old as its message (`sentAtMs`): a message that waited in the queue, or that a failing batch returned, says that the relay lived then.
- * Resolves to true if the relay lives now: the heartbeat is newer than each recorded one, and younger than a silence.
+ * A heartbeat is as old as its message (`sentAtMs`): a message that waited in the queue, or that a failing
+ * batch returned, says that the relay lived then. Resolves to true if the relay lives now: the heartbeat is
+ * newer than each recorded one, and younger than a silence.
  */
-export async function applyHeartbeat(context: MessageContext, message: HeartbeatMessage, sentAtMs: number): Promise<boolean> {
+export async function applyHeartbeat(
+  context: MessageContext,
+  message: HeartbeatMessage,
+  sentAtMs: number,
+): Promise<boolean> {
   const { deps, cluster, incarnation } = context;
   if (incarnation !== cluster.incarnation) return false;
   const readUpTo: { [K in Kind]?: Version } = {};

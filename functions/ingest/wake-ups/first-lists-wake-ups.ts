@@ -1,6 +1,7 @@
 /**
- * Wake-ups of a cluster whose first lists are not complete. No run can begin before, so ingest sends no wake-ups for the inputs that it writes. After the
- * first lists it wakes every service once. Wake-ups for outputs are sent at once, because a walk over the services does not find Endpoints without a Service.
+ * Wake-ups of a cluster whose first lists are not complete. No run can begin before, so ingest sends no
+ * wake-ups for the inputs that it writes. After the first lists it wakes every service once. Wake-ups for
+ * outputs are sent at once, because a walk over the services does not find Endpoints without a Service.
  */
 import { holdWakeUps, missesSetLists, missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { wakeAllAfterFirstLists } from '#shared/clusters/mode-switch.ts';

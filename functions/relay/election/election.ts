@@ -16,7 +16,10 @@ export interface Candidate {
   lead(): void;
   /** This relay leads no longer. */
   standBy(): void;
-  /** How long the queue has accepted no message although some were sent, and the number of calls it has accepted so far. */
+  /**
+   * How long the queue has accepted no message although some were sent, and the number of calls it has
+   * accepted so far.
+   */
   queueState(): { readonly failingMs: number; readonly accepted: number };
 }
 
@@ -24,7 +27,10 @@ export interface Candidate {
 export class Election {
   readonly #deps: ElectionDeps;
   #standing: ElectionState;
-  /** Number of calls that the queue had accepted when this relay last released the Lease for an unreachable queue. */
+  /**
+   * Number of calls that the queue had accepted when this relay last released the Lease for an unreachable
+   * queue.
+   */
   #acceptedBefore: number | undefined;
 
   constructor(deps: ElectionDeps) {
@@ -66,12 +72,16 @@ export class Election {
         log.warn('lease cannot be read or renewed', { holds: this.isLeading, error: String(error) });
       }
       // The lease expired while the API server did not answer.
-      if (this.#standing.leadsUntilMs !== undefined && !this.isLeading) this.#stop(candidate, 'not renewed in time');
+      if (this.#standing.leadsUntilMs !== undefined && !this.isLeading)
+        this.#stop(candidate, 'not renewed in time');
       await sleep(clock, Math.max(100, this.#untilNext(retryPeriodMs, clock.monotonic() - from)), signal);
     }
   }
 
-  /** Gives back the Lease, so that a standby need not wait for its end. Call it when the outbox is drained or dropped. */
+  /**
+   * Gives back the Lease, so that a standby need not wait for its end. Call it when the outbox is drained or
+   * dropped.
+   */
   async giveBack(signal: AbortSignal): Promise<void> {
     const { observed, id } = this.#standing;
     this.#standing = { ...this.#standing, leadsUntilMs: undefined };
@@ -83,7 +93,11 @@ export class Election {
     const { clock } = this.#deps;
     const { failingMs: queueFailingMs, accepted } = candidate.queueState();
     const { queueFailureTimeoutMs } = this.#deps.limits.election;
-    this.#standing = { ...this.#standing, queueFailingMs, ...(accepted !== this.#acceptedBefore && { queueFailureTimeoutMs }) };
+    this.#standing = {
+      ...this.#standing,
+      queueFailingMs,
+      ...(accepted !== this.#acceptedBefore && { queueFailureTimeoutMs }),
+    };
     let step = nextStep(this.#standing, clock.monotonic());
     if (step === 'lost') this.#stop(candidate, 'not renewed in time');
     if (this.#standing.leadsUntilMs === undefined) {
@@ -106,7 +120,8 @@ export class Election {
       // Another relay has written the Lease first, or this one has and the answer was lost.
       this.#see(await this.#deps.store.read(signal));
       const { observed } = this.#standing;
-      if (observed?.lease.holder === id) written = await this.#write({ ...to, lease: observed.lease }, signal);
+      if (observed?.lease.holder === id)
+        written = await this.#write({ ...to, lease: observed.lease }, signal);
     }
     if (!written) return this.#stop(candidate, 'another has written it');
     this.#standing = { ...this.#standing, leadsUntilMs: from + renewDeadlineMs };
@@ -120,10 +135,17 @@ export class Election {
     const { maxQueueFailureTimeoutMs, reacquireDelayMs } = this.#deps.limits.election;
     const { accepted, failingMs } = candidate.queueState();
     // Without this growth two relays without a way to the queue would swap the Lease every few seconds.
-    const queueFailureTimeoutMs = Math.min(maxQueueFailureTimeoutMs, this.#standing.queueFailureTimeoutMs * 2);
+    const queueFailureTimeoutMs = Math.min(
+      maxQueueFailureTimeoutMs,
+      this.#standing.queueFailureTimeoutMs * 2,
+    );
     this.#stop(candidate, 'the queue accepts nothing', { failingMs: Math.round(failingMs) });
     this.#acceptedBefore = accepted;
-    this.#standing = { ...this.#standing, queueFailureTimeoutMs, reacquiresAtMs: clock.monotonic() + reacquireDelayMs };
+    this.#standing = {
+      ...this.#standing,
+      queueFailureTimeoutMs,
+      reacquiresAtMs: clock.monotonic() + reacquireDelayMs,
+    };
     log.warn('lease released', { queueFailureTimeoutMs });
     await this.giveBack(signal);
   }
@@ -154,7 +176,10 @@ export class Election {
   #see(lease: Lease | undefined): void {
     const { observed } = this.#standing;
     const same = lease !== undefined && observed?.lease.resourceVersion === lease.resourceVersion;
-    this.#standing = { ...this.#standing, observed: lease && { lease, sinceMs: same ? observed.sinceMs : this.#deps.clock.monotonic() } };
+    this.#standing = {
+      ...this.#standing,
+      observed: lease && { lease, sinceMs: same ? observed.sinceMs : this.#deps.clock.monotonic() },
+    };
   }
 
   /** A standby reads the Lease again when it expires, if that is sooner. */

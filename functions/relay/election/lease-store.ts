@@ -1,4 +1,7 @@
-/** The Lease (coordination.k8s.io/v1) that relays of one cluster share: the only thing in the cluster that a relay may write. */
+/**
+ * The Lease (coordination.k8s.io/v1) that relays of one cluster share: the only thing in the cluster that a
+ * relay may write.
+ */
 import { isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
 import { statusError } from '#shared/cluster-api/status.ts';
 import type { HttpTransport } from '#shared/cluster-api/transport.ts';
@@ -12,8 +15,16 @@ export type LeaseContent = Omit<Lease, 'resourceVersion'>;
 export interface LeaseStore {
   /** Undefined when there is no Lease. */
   read(signal: AbortSignal): Promise<Lease | undefined>;
-  /** `over`: the Lease that it replaces, or undefined to create one. Resolves to undefined on a conflict. `taken`: the holder changes. */
-  write(content: LeaseContent, over: Lease | undefined, taken: boolean, signal: AbortSignal): Promise<Lease | undefined>;
+  /**
+   * `over`: the Lease that it replaces, or undefined to create one. Resolves to undefined on a conflict.
+   * `taken`: the holder changes.
+   */
+  write(
+    content: LeaseContent,
+    over: Lease | undefined,
+    taken: boolean,
+    signal: AbortSignal,
+  ): Promise<Lease | undefined>;
 }
 
 export interface LeaseName {
@@ -21,7 +32,12 @@ export interface LeaseName {
   readonly name: string;
 }
 
-export function httpLeaseStore(transport: HttpTransport, { namespace, name }: LeaseName, now: () => number, timeoutMs: number): LeaseStore {
+export function httpLeaseStore(
+  transport: HttpTransport,
+  { namespace, name }: LeaseName,
+  now: () => number,
+  timeoutMs: number,
+): LeaseStore {
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
   const path = `${collection}/${encodeURIComponent(name)}`;
   // A renewal keeps fields that others have added, and the time of acquisition.
@@ -42,12 +58,25 @@ export function httpLeaseStore(transport: HttpTransport, { namespace, name }: Le
     },
 
     async write(content, over, taken, signal) {
-      const body = JSON.stringify(wireOf({ namespace, name }, content, { over, last: over && last, taken }, new Date(now()).toISOString()));
-      const answer = await transport.request(over ? 'PUT' : 'POST', over ? path : collection, { timeoutMs, signal, body, idempotent: true });
+      const body = JSON.stringify(
+        wireOf(
+          { namespace, name },
+          content,
+          { over, last: over && last, taken },
+          new Date(now()).toISOString(),
+        ),
+      );
+      const answer = await transport.request(over ? 'PUT' : 'POST', over ? path : collection, {
+        timeoutMs,
+        signal,
+        body,
+        idempotent: true,
+      });
       if (answer.status === 200 || answer.status === 201) return parse(answer.body);
       const error = statusError(answer);
       // 404: the Lease was deleted meanwhile. For a POST the namespace is missing, which stays an error.
-      if (isConflict(error) || error.reason === 'AlreadyExists' || (over && isNotFound(error))) return undefined;
+      if (isConflict(error) || error.reason === 'AlreadyExists' || (over && isNotFound(error)))
+        return undefined;
       throw error;
     },
   };
@@ -70,7 +99,8 @@ interface WireLease {
 
 function leaseOf({ metadata, spec }: WireLease): Lease {
   const { resourceVersion } = metadata ?? {};
-  if (!isResourceVersion(resourceVersion)) throw new MalformedAnswer(`the Lease has the resourceVersion ${JSON.stringify(resourceVersion)}`);
+  if (!isResourceVersion(resourceVersion))
+    throw new MalformedAnswer(`the Lease has the resourceVersion ${JSON.stringify(resourceVersion)}`);
   return {
     holder: spec?.holderIdentity ?? '',
     durationMs: (spec?.leaseDurationSeconds ?? 0) * 1000,
@@ -82,7 +112,11 @@ function leaseOf({ metadata, spec }: WireLease): Lease {
 function wireOf(
   { namespace, name }: LeaseName,
   { holder, durationMs, transitions }: LeaseContent,
-  { over, last, taken }: { readonly over: Lease | undefined; readonly last: WireLease | undefined; readonly taken: boolean },
+  {
+    over,
+    last,
+    taken,
+  }: { readonly over: Lease | undefined; readonly last: WireLease | undefined; readonly taken: boolean },
   renewTime: string,
 ): object {
   const time = renewTime.replace('Z', '000Z');

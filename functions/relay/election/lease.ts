@@ -1,6 +1,7 @@
 /**
- * Decides which of a cluster's relays leads, as client-go's leaderelection does: the holder of a Lease renews it, and another relay takes it after it has
- * observed no renewal for the lease's whole duration. No two clocks are compared: only the time at which this process observed a change counts.
+ * Decides which of a cluster's relays leads, as client-go's leaderelection does: the holder of a Lease renews
+ * it, and another relay takes it after it has observed no renewal for the lease's whole duration. No two
+ * clocks are compared: only the time at which this process observed a change counts.
  */
 
 export interface Lease {
@@ -14,11 +15,17 @@ export interface Lease {
 
 export interface ElectionState {
   readonly id: string;
-  /** The Lease as last read or written; undefined before the first read and when there is none. `sinceMs`: when this process first observed this version. */
+  /**
+   * The Lease as last read or written; undefined before the first read and when there is none. `sinceMs`:
+   * when this process first observed this version.
+   */
   readonly observed: { readonly lease: Lease; readonly sinceMs: number } | undefined;
   /** Until when this relay may send; undefined in a standby. */
   readonly leadsUntilMs: number | undefined;
-  /** This relay does not take the Lease before this time, because it released the Lease when its queue accepted nothing. */
+  /**
+   * This relay does not take the Lease before this time, because it released the Lease when its queue
+   * accepted nothing.
+   */
   readonly reacquiresAtMs: number;
   /** How long the queue has accepted no message, and how long this relay keeps the Lease nevertheless. */
   readonly queueFailingMs: number;
@@ -41,6 +48,9 @@ export function nextStep(standing: ElectionState, nowMs: number): ElectionStep {
 }
 
 /** When a Lease that another relay holds, or gave back, may be taken, by the same clock. */
-export function freeAtMs({ lease: { holder, durationMs }, sinceMs: since }: NonNullable<ElectionState['observed']>): number {
+export function freeAtMs({
+  lease: { holder, durationMs },
+  sinceMs: since,
+}: NonNullable<ElectionState['observed']>): number {
   return holder === '' ? since : since + durationMs;
 }

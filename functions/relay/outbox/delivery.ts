@@ -1,4 +1,6 @@
-/** How bodies of messages reach the queue: tried again until it accepts them, for as long as this relay leads. */
+/**
+ * How bodies of messages reach the queue: tried again until it accepts them, for as long as this relay leads.
+ */
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { type MessageQueue, type OutgoingMessage, SendError } from '#shared/queue/port.ts';
@@ -19,10 +21,11 @@ export class NotLeading extends Error {
 }
 
 /**
- * Sends the bodies until the queue has accepted all of them. An unreachable queue, throttling and missing rights are retried. A message that the queue
- * refuses for its content would be refused for ever and block every later one: it is counted, logged with its objects, and dropped. The next list repeats a
- * dropped live state; a list without one of its pages never completes, so the first lists stay missing.
- * `before` is called before each attempt; rejects as it does, or with the reason of `stop`.
+ * Sends the bodies until the queue has accepted all of them. An unreachable queue, throttling and missing
+ * rights are retried. A message that the queue refuses for its content would be refused for ever and block
+ * every later one: it is counted, logged with its objects, and dropped. The next list repeats a dropped live
+ * state; a list without one of its pages never completes, so the first lists stay missing. `before` is called
+ * before each attempt; rejects as it does, or with the reason of `stop`.
  */
 export async function deliver(
   deps: OutboxDeps,
@@ -44,13 +47,22 @@ export async function deliver(
       const refused = error instanceof SendError ? error.refused : [];
       for (const { body } of refused) {
         meter.count('relay_refused_total');
-        log.error('message dropped: the queue refuses it for good', { error: String(error), bytes: body.length, ...contentOf(body, deps) });
+        log.error('message dropped: the queue refuses it for good', {
+          error: String(error),
+          bytes: body.length,
+          ...contentOf(body, deps),
+        });
       }
       messages = messages.filter((m) => !refused.includes(m));
       if (refused.length > 0) continue;
       meter.count('relay_queue_errors_total');
       const delayMs = backoffMs(attempt, 500, clock.random());
-      log.warn('queue did not accept messages', { attempt, delayMs: Math.round(delayMs), waiting: waiting(), error: String(error) });
+      log.warn('queue did not accept messages', {
+        attempt,
+        delayMs: Math.round(delayMs),
+        waiting: waiting(),
+        error: String(error),
+      });
       attempt++;
       await sleep(clock, delayMs, stop);
     }
@@ -63,5 +75,12 @@ function contentOf(body: string, deps: OutboxDeps): Fields {
   if (message.type === 'heartbeat') return { type: message.type };
   const { type, kind, asOf, entries } = message;
   const keys = entries.slice(0, 20).map((e) => `${e.namespace}/${e.name}`);
-  return { type, kind, asOf, entries: entries.length, keys, ...(message.type === 'list' && { from: message.from, to: message.to }) };
+  return {
+    type,
+    kind,
+    asOf,
+    entries: entries.length,
+    keys,
+    ...(message.type === 'list' && { from: message.from, to: message.to }),
+  };
 }

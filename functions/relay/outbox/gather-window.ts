@@ -4,12 +4,15 @@ import type { RelayLimits } from '#shared/contract/limits.ts';
 const memoryMs = 1_000;
 
 /**
- * Up to this rate the window is the shortest (20 ms), and a message carries one change. A message costs the queue and ingest as much as its content, so a
- * longer window pays only if it fills messages.
+ * Up to this rate the window is the shortest (20 ms), and a message carries one change. A message costs the
+ * queue and ingest as much as its content, so a longer window pays only if it fills messages.
  */
 const sparseChangesASecond = 30;
 
-/** Growth of the window with the rate above that: 160 ms at 100 changes a second, which are 16 changes in a message, and the longest (200 ms) from 120 on. */
+/**
+ * Growth of the window with the rate above that: 160 ms at 100 changes a second, which are 16 changes in a
+ * message, and the longest (200 ms) from 120 on.
+ */
 const msForEachChangeASecond = 2;
 
 /** The rate of changes as a decaying average, and the window that follows from it. */
@@ -23,7 +26,10 @@ export class ChangeRate {
     this.#atMs = nowMs;
   }
 
-  windowMs(nowMs: number, { minGatherMs, maxGatherMs }: Pick<RelayLimits, 'minGatherMs' | 'maxGatherMs'>): number {
+  windowMs(
+    nowMs: number,
+    { minGatherMs, maxGatherMs }: Pick<RelayLimits, 'minGatherMs' | 'maxGatherMs'>,
+  ): number {
     const above = Math.max(0, this.#decayed(nowMs) - sparseChangesASecond);
     return Math.min(maxGatherMs, minGatherMs + above * msForEachChangeASecond);
   }

@@ -77,7 +77,13 @@ export class KindQueue {
 
 /** Merging two waiting moves of a slice, A→B and B→C, gives A→C: the hub never learned of B. */
 function fromFormerService(waiting: Entry | undefined, entry: Entry): Entry {
-  if (!waiting || !('formerService' in waiting) || waiting.formerService === undefined || !('service' in entry)) return entry;
+  if (
+    !waiting ||
+    !('formerService' in waiting) ||
+    waiting.formerService === undefined ||
+    !('service' in entry)
+  )
+    return entry;
   const { formerService: _, ...rest } = entry;
   return waiting.formerService === entry.service ? rest : { ...rest, formerService: waiting.formerService };
 }

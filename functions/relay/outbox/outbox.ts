@@ -8,20 +8,23 @@ import { ChangeRate } from './gather-window.ts';
 import { KindQueue } from './kind-queue.ts';
 
 /**
- * The entries of one session that wait to be sent: of each object only the newest state. After a quiet time the outbox sends at once. Otherwise it gathers
- * entries for a window that grows with the rate of changes, so a busy cluster sends larger messages and not more of them. The window of outputs is a second,
- * and that of the hub's own writes ten.
+ * The entries of one session that wait to be sent: of each object only the newest state. After a quiet time
+ * the outbox sends at once. Otherwise it gathers entries for a window that grows with the rate of changes, so
+ * a busy cluster sends larger messages and not more of them. The window of outputs is a second, and that of
+ * the hub's own writes ten.
  *
- * The outbox repeats a send until the queue accepts it, so a watch resumes at the version read last. The outbox drops only messages that the queue will
- * never accept, and logs their objects (delivery.ts).
- * Memory is bounded: the readers wait for room after each object, and few sends are in flight.
+ * The outbox repeats a send until the queue accepts it, so a watch resumes at the version read last. The
+ * outbox drops only messages that the queue will never accept, and logs their objects (delivery.ts). Memory
+ * is bounded: the readers wait for room after each object, and few sends are in flight.
  */
 export class Outbox {
   readonly #deps: OutboxDeps;
   /** The header of every message. */
   readonly header: EventsHeader;
   readonly #limits: RelayLimits;
-  readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(allKinds.map((kind) => [kind, new KindQueue(kind)]));
+  readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(
+    allKinds.map((kind) => [kind, new KindQueue(kind)]),
+  );
   readonly #changed = new ConditionVariable();
   readonly #closed = new AbortController();
   #sendsInFlight = 0;
@@ -36,7 +39,10 @@ export class Outbox {
     this.#limits = deps.limits.relay;
   }
 
-  /** Adds a new state of the object. `entry.resourceVersion` is newer than every version of the kind read before. `isEcho`: the hub wrote it. */
+  /**
+   * Adds a new state of the object. `entry.resourceVersion` is newer than every version of the kind read
+   * before. `isEcho`: the hub wrote it.
+   */
   put(kind: Kind, key: string, entry: Entry, isEcho = false): void {
     const queue = this.queueOf(kind);
     queue.put(key, entry, { nowMs: this.#deps.clock.now(), isEcho });
@@ -65,7 +71,10 @@ export class Outbox {
     await this.#hurry(() => !this.isFull, signal);
   }
 
-  /** Resolves when no entry of the kind waits. Sends in flight already have their `asOf`, so a gap in the watch cannot make them wrong. */
+  /**
+   * Resolves when no entry of the kind waits. Sends in flight already have their `asOf`, so a gap in the
+   * watch cannot make them wrong.
+   */
   async waitUntilEmpty(kind: Kind, signal: AbortSignal): Promise<void> {
     await this.#hurry(() => this.queueOf(kind).waiting.size === 0, signal);
   }
@@ -82,7 +91,10 @@ export class Outbox {
     return this.#changed.waitUntil(until, signal).finally(() => this.#hurries--);
   }
 
-  /** Sends these bodies ahead of the waiting entries. Resolves when the queue has accepted all of them; rejects with NotLeading when another relay leads. */
+  /**
+   * Sends these bodies ahead of the waiting entries. Resolves when the queue has accepted all of them;
+   * rejects with NotLeading when another relay leads.
+   */
   async deliver(bodies: readonly string[], signal?: AbortSignal): Promise<void> {
     const stop = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal;
     const before = (): void => {
@@ -101,9 +113,13 @@ export class Outbox {
 
   /** Never sends synchronously: the events of one chunk go together in one message. */
   #scheduleSend(): void {
-    if (this.#closed.signal.aborted || this.waiting === 0 || this.#sendsInFlight >= this.#limits.sendsAtOnce) return;
+    if (this.#closed.signal.aborted || this.waiting === 0 || this.#sendsInFlight >= this.#limits.sendsAtOnce)
+      return;
     const nowMs = this.#deps.clock.now();
-    const dueAtMs = Math.max(nowMs, Math.min(...[...this.#queues.values()].map((queue) => this.#dueAtMs(queue, nowMs))));
+    const dueAtMs = Math.max(
+      nowMs,
+      Math.min(...[...this.#queues.values()].map((queue) => this.#dueAtMs(queue, nowMs))),
+    );
     if (this.#timer && this.#timer.atMs <= dueAtMs) return;
     this.#timer?.cancel();
     const cancel = this.#deps.clock.after(dueAtMs - nowMs, () => {
@@ -113,7 +129,9 @@ export class Outbox {
     this.#timer = { atMs: dueAtMs, cancel };
   }
 
-  /** Returns the time at which the waiting entries of a kind are to be sent: at once if they fill a message. */
+  /**
+   * Returns the time at which the waiting entries of a kind are to be sent: at once if they fill a message.
+   */
   #dueAtMs(queue: KindQueue, nowMs: number): number {
     const { messageEntries, messageBytes, gatherOutputsMs, gatherEchoesMs } = this.#limits;
     if (queue.waiting.size === 0) return Number.POSITIVE_INFINITY;
@@ -121,22 +139,36 @@ export class Outbox {
     const { waitingSinceMs = Number.NEGATIVE_INFINITY } = queue;
     // A clock that was set back must not delay a send.
     const isSetBack = Math.max(sentAtMs, waitingSinceMs) > nowMs;
-    if (queue.waiting.size >= messageEntries || queue.bytes >= messageBytes || isSetBack) return Number.NEGATIVE_INFINITY;
+    if (queue.waiting.size >= messageEntries || queue.bytes >= messageBytes || isSetBack)
+      return Number.NEGATIVE_INFINITY;
     if (queue.hasEchoesAlone && this.#hurries === 0) return waitingSinceMs + gatherEchoesMs;
-    return sentAtMs + (queue.group === 'inputs' ? this.#rate.windowMs(sentAtMs, this.#limits) : gatherOutputsMs);
+    return (
+      sentAtMs + (queue.group === 'inputs' ? this.#rate.windowMs(sentAtMs, this.#limits) : gatherOutputsMs)
+    );
   }
 
-  /** When one kind of a group (inputs or outputs) is due, all kinds of that group are sent: one message for each kind that has entries. */
+  /**
+   * When one kind of a group (inputs or outputs) is due, all kinds of that group are sent: one message for
+   * each kind that has entries.
+   */
   async #sendDue(): Promise<void> {
     const bodies: string[] = [];
     const nowMs = this.#deps.clock.now();
     const queues = [...this.#queues.values()];
-    const due = new Set(queues.filter((queue) => this.#dueAtMs(queue, nowMs) <= nowMs).map((queue) => queue.group));
+    const due = new Set(
+      queues.filter((queue) => this.#dueAtMs(queue, nowMs) <= nowMs).map((queue) => queue.group),
+    );
     for (const group of due) this.#sentAtMs[group] = nowMs;
     for (const queue of queues.filter((queue) => due.has(queue.group))) {
       const pending = queue.take(this.#limits.messageEntries, this.#limits.messageBytes);
       if (pending.length === 0) continue;
-      const message = { ...this.header, type: 'live', kind: queue.kind, asOf: queue.readUpTo, entries: pending.map((p) => p.entry) };
+      const message = {
+        ...this.header,
+        type: 'live',
+        kind: queue.kind,
+        asOf: queue.readUpTo,
+        entries: pending.map((p) => p.entry),
+      };
       const body = encodeMessage(message, this.#deps.limits.queue);
       if (body.length > this.#limits.bodyBytes) {
         // Only a message of a single entry can be so large.

@@ -1,7 +1,10 @@
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** The queue, with the time for which it has accepted no message although some were sent. A call without an answer counts from its beginning. */
+/**
+ * The queue, with the time for which it has accepted no message although some were sent. A call without an
+ * answer counts from its beginning.
+ */
 export class QueueHealth implements MessageQueue {
   readonly #queue: MessageQueue;
   readonly #clock: Clock;
@@ -10,8 +13,9 @@ export class QueueHealth implements MessageQueue {
   /** Number of accepted calls so far. */
   accepted = 0;
   /**
-   * The queue has refused this relay, or did not exist, and has accepted nothing since. When it accepts again it may be another queue of the same name, of a
-   * cluster that was deregistered and registered again: the messages that the former queue had accepted may be lost.
+   * The queue has refused this relay, or did not exist, and has accepted nothing since. When it accepts again
+   * it may be another queue of the same name, of a cluster that was deregistered and registered again: the
+   * messages that the former queue had accepted may be lost.
    */
   isRejected = false;
   /** Called when a queue that had refused this relay accepts again. */

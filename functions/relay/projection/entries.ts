@@ -1,6 +1,11 @@
 import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import { isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
-import { importsManagedBy, labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import {
+  importsManagedBy,
+  labelEndpointsManagedBy,
+  labelServiceName,
+  labelSliceManagedBy,
+} from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Endpoints, InputKind, OutputKind } from '#shared/kube/types.ts';
 import { sizeOf } from '#shared/queue/message-size.ts';
@@ -15,13 +20,25 @@ export type Outputs = 'metadata' | 'full';
 export const relayKey = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
 /** Throws for an object that cannot be sent. */
-export function inputEntry(kind: InputKind, object: KubeObject, resourceVersion: string, observedAtMs?: number): InputEntry {
+export function inputEntry(
+  kind: InputKind,
+  object: KubeObject,
+  resourceVersion: string,
+  observedAtMs?: number,
+): InputEntry {
   const { namespace = '', name } = object.metadata;
   const projection = encodeProjection(kind, object as never);
   const bytes = Buffer.byteLength(projection);
   const maxBytes = maxProjectionSize[kind];
-  if (bytes > maxBytes) throw new RangeError(`its projection has ${bytes} bytes: at most ${maxBytes} are sent`);
-  return { namespace, name, resourceVersion, projection, ...(observedAtMs !== undefined && { observedAtMs }) };
+  if (bytes > maxBytes)
+    throw new RangeError(`its projection has ${bytes} bytes: at most ${maxBytes} are sent`);
+  return {
+    namespace,
+    name,
+    resourceVersion,
+    projection,
+    ...(observedAtMs !== undefined && { observedAtMs }),
+  };
 }
 
 export function deletedInput(object: KubeObject, resourceVersion: string, observedAtMs: number): InputEntry {
@@ -53,22 +70,28 @@ export function outputEntry(
     ...(kind === 'EndpointSlice' && generation !== undefined && { generation }),
     service: kind === 'Endpoints' ? name : serviceOfSlice(object),
     ...(managedBy !== undefined && { managedBy }),
-    ...(managedBy === importsManagedBy && !more.deleted && isWrittenByHub(object) && { isOwnWrite: true as const }),
+    ...(managedBy === importsManagedBy &&
+      !more.deleted &&
+      isWrittenByHub(object) && { isOwnWrite: true as const }),
     ...(kind === 'Endpoints' && !isLeftoverCandidate(annotations) && { leader: true }),
     ...(outputs === 'full' && !more.deleted && { object: whole(kind, object) }),
     ...more,
   };
   const bytes = entry.object ? sizeOf(entry) : 0;
-  if (bytes > limits.entryBytes) throw new RangeError(`the whole object has ${bytes} bytes: at most ${limits.entryBytes} are sent`);
+  if (bytes > limits.entryBytes)
+    throw new RangeError(`the whole object has ${bytes} bytes: at most ${limits.entryBytes} are sent`);
   return entry;
 }
 
 /** A slice's service; "" without one. */
 export const serviceOfSlice = (slice: KubeObject): string => slice.metadata.labels?.[labelServiceName] ?? '';
 
-export const sliceManager = (slice: KubeObject): string | undefined => slice.metadata.labels?.[labelSliceManagedBy];
+export const sliceManager = (slice: KubeObject): string | undefined =>
+  slice.metadata.labels?.[labelSliceManagedBy];
 
-/** The object as a GET returns it, without managedFields, which are half of it and do not concern endpoints. */
+/**
+ * The object as a GET returns it, without managedFields, which are half of it and do not concern endpoints.
+ */
 function whole(kind: OutputKind, object: KubeObject): object {
   const { managedFields: _, ...metadata } = object.metadata;
   // The API server leaves out the kind of a list's items.

@@ -5,13 +5,17 @@ import { writerOf } from '#shared/opt-in/writer.ts';
 import type { KubeObject } from '../source/watch-source.ts';
 import { relayKey, serviceOfSlice, sliceManager } from './entries.ts';
 
-/** Counts Services that opt in, and Services with slices that the hub made by opt-in. It holds their names. */
+/**
+ * Counts Services that opt in, and Services with slices that the hub made by opt-in. It holds their names.
+ */
 export class OptInCounts {
   /** Whether the annotation is valid, by Service without a selector. */
   readonly #annotated = new Map<string, boolean>();
   /** The Service of each slice of the hub. */
   readonly #slices = new Map<string, string>();
-  /** Kinds whose list is not complete: without its Services each slice would look as if nobody followed it. */
+  /**
+   * Kinds whose list is not complete: without its Services each slice would look as if nobody followed it.
+   */
   readonly #incomplete = new Set<Kind>(['Service', 'EndpointSlice']);
 
   /** Call it with each state of a Service or a slice. */
@@ -49,7 +53,8 @@ export class OptInCounts {
   }
 
   #noteSlice(key: string, slice: KubeObject | undefined): void {
-    if (slice && sliceManager(slice) === optInManagedBy) this.#slices.set(key, `${slice.metadata.namespace ?? ''}/${serviceOfSlice(slice)}`);
+    if (slice && sliceManager(slice) === optInManagedBy)
+      this.#slices.set(key, `${slice.metadata.namespace ?? ''}/${serviceOfSlice(slice)}`);
     else this.#slices.delete(key);
   }
 }

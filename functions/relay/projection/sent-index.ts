@@ -15,8 +15,9 @@ export interface SentIndexDeps extends Runtime {
 }
 
 /**
- * The relay's index of the states that it has sent, about 100 bytes an object: of pods and nodes a hash of the last projection, so that updates which
- * change none of it are dropped; of slices the service that they belong to; and the names that the counts of opt-in need. It never holds an object.
+ * The relay's index of the states that it has sent, about 100 bytes an object: of pods and nodes a hash of
+ * the last projection, so that updates which change none of it are dropped; of slices the service that they
+ * belong to; and the names that the counts of opt-in need. It never holds an object.
  */
 export class SentIndex {
   readonly #deps: SentIndexDeps;
@@ -28,7 +29,10 @@ export class SentIndex {
     this.#deps = deps;
   }
 
-  /** The entry to send for an event of a watch; undefined when nothing that is sent has changed, or the object cannot be projected. */
+  /**
+   * The entry to send for an event of a watch; undefined when nothing that is sent has changed, or the object
+   * cannot be projected.
+   */
   onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
     const key = relayKey(object);
     const observedAtMs = this.#deps.clock.now();
@@ -37,7 +41,11 @@ export class SentIndex {
     let entry: Entry;
     try {
       if (!isInput(kind))
-        entry = outputEntry(kind, object, version, { outputs: this.#deps.outputs, more: this.#more(kind, type, object, observedAtMs), limits });
+        entry = outputEntry(kind, object, version, {
+          outputs: this.#deps.outputs,
+          more: this.#more(kind, type, object, observedAtMs),
+          limits,
+        });
       else if (type === 'DELETED') entry = deletedInput(object, version, observedAtMs);
       else entry = inputEntry(kind, object, version, observedAtMs);
     } catch (e) {
@@ -48,7 +56,8 @@ export class SentIndex {
     }
     if (isOwnImportWrite(entry)) return undefined;
     if (kind !== 'Pod' && kind !== 'Node') return entry;
-    const hash = 'projection' in entry && entry.projection !== undefined ? projectionHash(entry.projection) : undefined;
+    const hash =
+      'projection' in entry && entry.projection !== undefined ? projectionHash(entry.projection) : undefined;
     if (hash === undefined) this.#hashes[kind].delete(key);
     else if (this.#hashes[kind].get(key) === hash) {
       this.#deps.meter.add('relay_unchanged_total', kind);
@@ -57,20 +66,27 @@ export class SentIndex {
     return entry;
   }
 
-  /** The entry of an object of a list; undefined if it cannot be projected. `beside`: the list runs beside a watch, whose index it must not overwrite. */
+  /**
+   * The entry of an object of a list; undefined if it cannot be projected. `beside`: the list runs beside a
+   * watch, whose index it must not overwrite.
+   */
   onListed(kind: Kind, object: KubeObject, version: string, beside: boolean): Entry | undefined {
     const key = relayKey(object);
     if (!beside) this.#optIn.note(kind, object);
     try {
       if (!isInput(kind)) {
         if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOfSlice(object));
-        return outputEntry(kind, object, version, { outputs: this.#deps.outputs, limits: this.#deps.limits.relay });
+        return outputEntry(kind, object, version, {
+          outputs: this.#deps.outputs,
+          limits: this.#deps.limits.relay,
+        });
       }
       const entry = inputEntry(kind, object, version);
       if (kind === 'Pod' || kind === 'Node') {
         const hash = projectionHash(entry.projection ?? '');
         if (!beside) this.#hashes[kind].set(key, hash);
-        // List and watch differ, and either may be ahead. If it is the list, then the watch has missed an event: its next one must not be dropped.
+        // List and watch differ, and either may be ahead. If it is the list, then the watch has missed an
+        // event: its next one must not be dropped.
         else if (this.#hashes[kind].get(key) !== hash) this.#hashes[kind].delete(key);
       }
       return entry;
@@ -99,7 +115,12 @@ export class SentIndex {
   }
 
   /** Fields of an output's entry besides the object; for a slice also its former service. */
-  #more(kind: OutputKind, type: ObjectEvent['type'], object: KubeObject, observedAtMs: number): Partial<OutputEntry> {
+  #more(
+    kind: OutputKind,
+    type: ObjectEvent['type'],
+    object: KubeObject,
+    observedAtMs: number,
+  ): Partial<OutputEntry> {
     const more = { observedAtMs, ...(type === 'DELETED' && { deleted: true as const }) };
     if (kind === 'Endpoints') return more;
     const key = relayKey(object);

@@ -1,4 +1,7 @@
-/** One kind's lists and watches as they fail and are tried again: back-off, log, metrics, and what the reflector is doing now. */
+/**
+ * One kind's lists and watches as they fail and are tried again: back-off, log, metrics, and what the
+ * reflector is doing now.
+ */
 import { resources } from '#shared/cluster-api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { sleep } from '../runtime/clock.ts';
@@ -57,7 +60,12 @@ export class Attempts {
   /** Throws the error again if no retry can fix it. */
   rethrowIfOver(e: unknown, signal: AbortSignal): void {
     signal.throwIfAborted();
-    if (e instanceof ClusterReplaced || e instanceof UnorderedVersions || (this.#options.isOptional && isMissingKind(e))) throw e;
+    if (
+      e instanceof ClusterReplaced ||
+      e instanceof UnorderedVersions ||
+      (this.#options.isOptional && isMissingKind(e))
+    )
+      throw e;
   }
 
   async pause(e: unknown, { attempt, purpose }: Omit<Attempt, 'verb'>, signal: AbortSignal): Promise<void> {

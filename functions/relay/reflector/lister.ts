@@ -26,7 +26,9 @@ export interface ListRequest {
   readonly onVersion: (version: string) => void;
 }
 
-/** A page without its objects: they are megabytes, and must not be kept while the relay waits for the queue. */
+/**
+ * A page without its objects: they are megabytes, and must not be kept while the relay waits for the queue.
+ */
 interface ReadPage {
   readonly version: string;
   readonly token: string | undefined;
@@ -34,8 +36,8 @@ interface ReadPage {
 }
 
 /**
- * Lists all pages of a kind and sends each before it requests the next. Resolves with the list's version when every page has been sent. A list that fails
- * midway is dropped: the next one has another id.
+ * Lists all pages of a kind and sends each before it requests the next. Resolves with the list's version when
+ * every page has been sent. A list that fails midway is dropped: the next one has another id.
  */
 export async function listAll(
   deps: ListerDeps,
@@ -55,7 +57,8 @@ export async function listAll(
     const { version, objects } = page;
     if (asOf === undefined && floor !== undefined && isNewer(floor, version))
       throw new ClusterReplaced(`a list of ${kind} at ${version} after ${floor}`, { wentBack: true });
-    if (asOf !== undefined && asOf !== version) throw new MalformedAnswer(`pages of one list of ${kind} are of ${asOf} and ${version}`);
+    if (asOf !== undefined && asOf !== version)
+      throw new MalformedAnswer(`pages of one list of ${kind} are of ${asOf} and ${version}`);
     if (asOf === undefined) request.onVersion(version);
     asOf = version;
     token = page.token;
@@ -63,7 +66,12 @@ export async function listAll(
 
     const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
     if (to === from && token !== undefined) continue;
-    const { bodies, tooLarge } = encodeParts({ header, kind, asOf, listId }, objects, { from, to, first: parts }, deps.limits);
+    const { bodies, tooLarge } = encodeParts(
+      { header, kind, asOf, listId },
+      objects,
+      { from, to, first: parts },
+      deps.limits,
+    );
     for (const key of tooLarge) {
       deps.meter.add('relay_unsendable_total', kind);
       deps.log.error('object omitted from list: cannot be sent', { kind, key });
@@ -76,19 +84,28 @@ export async function listAll(
   return asOf;
 }
 
-async function readPage(deps: ListerDeps, request: ListRequest, token: string | undefined, signal: AbortSignal): Promise<ReadPage> {
+async function readPage(
+  deps: ListerDeps,
+  request: ListRequest,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<ReadPage> {
   const { kind, beside } = request;
   const page = await boundedPage(deps, request, token, signal);
   const version = checkVersion(page.resourceVersion);
   const objects = page.items.map((object): ListedObject => {
     const itemVersion = checkVersion(object.metadata.resourceVersion);
-    if (isNewer(itemVersion, version)) throw new MalformedAnswer(`${relayKey(object)} at ${itemVersion} in a list at ${version}`);
+    if (isNewer(itemVersion, version))
+      throw new MalformedAnswer(`${relayKey(object)} at ${itemVersion} in a list at ${version}`);
     return { key: relayKey(object), entry: deps.sentIndex.onListed(kind, object, itemVersion, beside) };
   });
   return { version, token: page.continue, objects };
 }
 
-/** Reads a page with as many objects as there is memory for. A page that was broken off is requested again, smaller, with the same token. */
+/**
+ * Reads a page with as many objects as there is memory for. A page that was broken off is requested again,
+ * smaller, with the same token.
+ */
 async function boundedPage(
   deps: ListerDeps,
   { kind, pageSize: size }: ListRequest,
@@ -104,7 +121,12 @@ async function boundedPage(
       return page;
     } catch (e) {
       if (!isTooLarge(e) || !size.shrink()) throw e;
-      deps.log.info('page too large: requested again with fewer objects', { kind, limit, maxBytes, next: size.objects });
+      deps.log.info('page too large: requested again with fewer objects', {
+        kind,
+        limit,
+        maxBytes,
+        next: size.objects,
+      });
     }
   }
 }
@@ -114,7 +136,9 @@ function checkAscending(kind: Kind, from: string, objects: readonly ListedObject
   let before = from;
   for (const { key } of objects) {
     if (compareBytes(before, key) >= 0)
-      throw new MalformedAnswer(`the list of ${kind} is not in order: ${JSON.stringify(key)} after ${JSON.stringify(before)}`);
+      throw new MalformedAnswer(
+        `the list of ${kind} is not in order: ${JSON.stringify(key)} after ${JSON.stringify(before)}`,
+      );
     before = key;
   }
 }

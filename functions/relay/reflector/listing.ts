@@ -37,7 +37,8 @@ export class Listing {
       } catch (e) {
         this.#attempts.rethrowIfOver(e, signal);
         // The version or continue token was too old: the first retry is immediate, from a newer state.
-        if (!(isExpired(e) && attempt === 0)) await this.#attempts.failed({ verb: 'list', attempt, purpose }, e, signal);
+        if (!(isExpired(e) && attempt === 0))
+          await this.#attempts.failed({ verb: 'list', attempt, purpose }, e, signal);
       }
     }
   }
@@ -57,13 +58,22 @@ export class Listing {
   async #listOnce(purpose: Purpose, attempt: number, signal: AbortSignal): Promise<void> {
     const { clock, identityCheck, outbox, meter } = this.#deps;
     const queue = outbox.queueOf(this.#kind);
-    // Waiting entries would otherwise be sent as of this list's version: a state from before the gap would look current.
+    // Waiting entries would otherwise be sent as of this list's version: a state from before the gap would
+    // look current.
     if (purpose === 'restart') await outbox.waitUntilEmpty(this.#kind, signal);
     this.#attempts.now('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await identityCheck.checkUid(signal);
-    const floor = this.floor(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.firstListVersion : undefined);
+    const floor =
+      this.floor(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.firstListVersion : undefined);
     const onVersion = (version: string): void => this.onAnswer(version);
-    const request = { kind: this.#kind, header: outbox.header, pageSize: this.#pageSize, floor, beside: purpose === 'repair', onVersion };
+    const request = {
+      kind: this.#kind,
+      header: outbox.header,
+      pageSize: this.#pageSize,
+      floor,
+      beside: purpose === 'repair',
+      onVersion,
+    };
     const version = await listAll(
       this.#deps,
       request,

@@ -1,4 +1,7 @@
-/** A kind that is installed in a cluster, or not, and may come and go while the relay runs: those of the Multi-Cluster Services API. */
+/**
+ * A kind that is installed in a cluster, or not, and may come and go while the relay runs: those of the
+ * Multi-Cluster Services API.
+ */
 import type { ClustersetKind } from '#shared/kube/types.ts';
 import { sleep } from '../runtime/clock.ts';
 import { isMissingKind } from '../runtime/relay-errors.ts';
@@ -9,8 +12,8 @@ import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 const relistMs = 60_000;
 
 /**
- * Watches the kind while the cluster serves it. The relay is ready without it. It sends nothing of a kind that is not served: a missing kind does not mean
- * that all of its objects were deleted.
+ * Watches the kind while the cluster serves it. The relay is ready without it. It sends nothing of a kind
+ * that is not served: a missing kind does not mean that all of its objects were deleted.
  */
 export class OptionalReflector {
   readonly kind: ClustersetKind;
@@ -45,7 +48,10 @@ export class OptionalReflector {
       if (!isMissingKind(error)) throw error;
       this.#reflector = undefined;
       if (isFirst || reflector.isListed) {
-        log.warn('kind is not served by the cluster: listed again each minute', { kind: this.kind, reason: String(error) });
+        log.warn('kind is not served by the cluster: listed again each minute', {
+          kind: this.kind,
+          reason: String(error),
+        });
       }
       await sleep(clock, relistMs, signal);
     }

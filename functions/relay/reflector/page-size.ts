@@ -1,8 +1,8 @@
 import type { RelayLimits } from '#shared/contract/limits.ts';
 
 /**
- * The number of objects in a page of one kind. A request limits the objects of a page and not its bytes, and one tenant's pods of 250 KB each must not
- * exceed the relay's memory.
+ * The number of objects in a page of one kind. A request limits the objects of a page and not its bytes, and
+ * one tenant's pods of 250 KB each must not exceed the relay's memory.
  */
 export class PageSize {
   readonly #limits: RelayLimits;
@@ -25,7 +25,10 @@ export class PageSize {
     else if (bytes < pageBytes / 4) this.#size = Math.min(pageSize, this.#size * 2);
   }
 
-  /** Makes the next page smaller after a page was aborted for its size. Returns false at the minimum, one object. */
+  /**
+   * Makes the next page smaller after a page was aborted for its size. Returns false at the minimum, one
+   * object.
+   */
   shrink(): boolean {
     if (this.#size === 1) return false;
     this.#size = Math.max(1, this.#size >> 2);

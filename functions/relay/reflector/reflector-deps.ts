@@ -15,8 +15,8 @@ export interface ReflectorDeps extends Runtime {
   readonly listMutex: Mutex;
   readonly identityCheck: IdentityCheck;
   /**
-   * The newest version of each kind that the API server has answered with, in a page or before a watch, also to earlier sessions. An older answer later means
-   * that the history went back.
+   * The newest version of each kind that the API server has answered with, in a page or before a watch, also
+   * to earlier sessions. An older answer later means that the history went back.
    */
   readonly answered: Map<Kind, string>;
   readonly newId: () => string;

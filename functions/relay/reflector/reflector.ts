@@ -12,8 +12,9 @@ import { readWatch } from './watching.ts';
 const workedMs = 10_000;
 
 /**
- * Keeps the hub's view of one kind complete: a list in pages, then a watch from the list's version, resumed where it broke off. It lists again where a watch
- * cannot be resumed, and each resync period. It survives the same failures as client-go's tools/cache/reflector.go.
+ * Keeps the hub's view of one kind complete: a list in pages, then a watch from the list's version, resumed
+ * where it broke off. It lists again where a watch cannot be resumed, and each resync period. It survives the
+ * same failures as client-go's tools/cache/reflector.go.
  */
 export class Reflector {
   readonly kind: Kind;
@@ -28,7 +29,10 @@ export class Reflector {
     this.#listing = new Listing(kind, deps, options, this.#attempts);
   }
 
-  /** Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix (attempts.ts). */
+  /**
+   * Runs until the signal is aborted. Rejects with its reason, or with an error that no retry can fix
+   * (attempts.ts).
+   */
   async run(signal: AbortSignal): Promise<void> {
     await this.#listing.list('first', signal);
     const ended = new AbortController();
@@ -60,8 +64,10 @@ export class Reflector {
       const progress = await this.#watchUntilGap(signal);
       gaps = progress ? 0 : gaps + 1;
       this.#deps.meter.add('relay_relists_total', this.kind);
-      // The first relist is immediate; a server that breaks off every new watch must not be listed in a tight loop.
-      if (gaps > 1) await this.#attempts.pause(new WentBack('watches cannot be resumed'), { attempt: gaps }, signal);
+      // The first relist is immediate; a server that breaks off every new watch must not be listed in a tight
+      // loop.
+      if (gaps > 1)
+        await this.#attempts.pause(new WentBack('watches cannot be resumed'), { attempt: gaps }, signal);
       await this.#listing.list('restart', signal);
     }
   }
@@ -84,7 +90,11 @@ export class Reflector {
           this.#listing.onAnswer(await this.#deps.identityCheck.check(this.kind, floor, signal));
         }
         watchedFrom = clock.now();
-        await readWatch(this.#deps, { kind: this.kind, progress, now: (what) => this.#attempts.now(what) }, signal);
+        await readWatch(
+          this.#deps,
+          { kind: this.kind, progress, now: (what) => this.#attempts.now(what) },
+          signal,
+        );
         attempt = 0;
         await this.#attempts.rest(Math.max(0, 1000 - (clock.now() - openedAt)), signal);
       } catch (e) {
@@ -95,7 +105,8 @@ export class Reflector {
         }
         // A server that restarts, or a middlebox, cuts watches that work: the next attempt is a first one.
         if (progress.begun || clock.now() - watchedFrom > workedMs) attempt = 0;
-        // The watch resumes at the version before an unreadable line. A network error does not repeat: a second unreadable line ends the watch.
+        // The watch resumes at the version before an unreadable line. A network error does not repeat: a
+        // second unreadable line ends the watch.
         if (e instanceof MalformedAnswer) {
           if (malformedAt === queue.readUpTo) return brought;
           malformedAt = queue.readUpTo;

@@ -22,7 +22,13 @@ export interface WatchRequest {
 
 /** Reads a watch, from the version up to which the kind has been read, to its end into the outbox. */
 export async function readWatch(
-  { source, outbox, sentIndex, clock, meter }: Pick<ReflectorDeps, 'source' | 'outbox' | 'sentIndex' | 'clock' | 'meter'>,
+  {
+    source,
+    outbox,
+    sentIndex,
+    clock,
+    meter,
+  }: Pick<ReflectorDeps, 'source' | 'outbox' | 'sentIndex' | 'clock' | 'meter'>,
   { kind, progress, now }: WatchRequest,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,7 +1,10 @@
 /** Errors that end a session or a watch of the relay, and what each one means. */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 
-/** A session has ended: the cluster's versions went back, or its identity changed. The next session lists every kind. */
+/**
+ * A session has ended: the cluster's versions went back, or its identity changed. The next session lists
+ * every kind.
+ */
 export class ClusterReplaced extends Error {
   override readonly name = 'ClusterReplaced';
   /** The same cluster, at an earlier point of its history. */
@@ -13,17 +16,24 @@ export class ClusterReplaced extends Error {
   }
 }
 
-/** The queue may be a new one, whose hub has no state of the cluster. The next session lists every kind for it. */
+/**
+ * The queue may be a new one, whose hub has no state of the cluster. The next session lists every kind for
+ * it.
+ */
 export class QueueReplaced extends Error {
   override readonly name = 'QueueReplaced';
 }
 
-/** The watch returned a version older than the one before. Only a consistent list distinguishes a lagging server from a restored cluster. */
+/**
+ * The watch returned a version older than the one before. Only a consistent list distinguishes a lagging
+ * server from a restored cluster.
+ */
 export class WentBack extends Error {
   override readonly name = 'WentBack';
 }
 
-export const isRefused = (e: unknown): e is ClusterApiError => e instanceof ClusterApiError && (e.status === 401 || e.status === 403);
+export const isRefused = (e: unknown): e is ClusterApiError =>
+  e instanceof ClusterApiError && (e.status === 401 || e.status === 403);
 
 /** Returns true if the API server does not serve the kind: a served collection is never "not found". */
 export const isMissingKind = (e: unknown): boolean => e instanceof ClusterApiError && e.status === 404;
@@ -31,7 +41,8 @@ export const isMissingKind = (e: unknown): boolean => e instanceof ClusterApiErr
 /** The delay before the next attempt; `attempt` counts failures in a row from 0, `random` is below 1. */
 export function retryDelayMs(e: unknown, attempt: number, random: number): number {
   // Retry-After with a random addition, so that a fleet does not retry in one instant.
-  if (e instanceof ClusterApiError && e.retryAfterSeconds !== undefined) return e.retryAfterSeconds * 1000 + random * 1000;
+  if (e instanceof ClusterApiError && e.retryAfterSeconds !== undefined)
+    return e.retryAfterSeconds * 1000 + random * 1000;
   return backoffMs(attempt, 800, random);
 }
 

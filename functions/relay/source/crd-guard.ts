@@ -1,6 +1,7 @@
 /**
- * Distinguishes a ServiceExport that its owner deleted from one that was deleted with its CRD (MC-52). When a CRD is deleted, the API server deletes all of
- * its objects, one after the other, and serves the kind meanwhile. The owners did not ask for that, so exports stay as they are, as for a missing kind.
+ * Distinguishes a ServiceExport that its owner deleted from one that was deleted with its CRD (MC-52). When a
+ * CRD is deleted, the API server deletes all of its objects, one after the other, and serves the kind
+ * meanwhile. The owners did not ask for that, so exports stay as they are, as for a missing kind.
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { resources } from '#shared/cluster-api/resources.ts';
@@ -27,10 +28,17 @@ export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log
       goes = await isCrdGoing(transport, signal);
     } catch (e) {
       if (!isRefused(e)) throw e;
-      if (!isTold) log.warn('not authorised: get customresourcedefinitions: exports deleted with their CRD count as withdrawn', { error: e });
+      if (!isTold)
+        log.warn(
+          'not authorised: get customresourcedefinitions: exports deleted with their CRD count as withdrawn',
+          { error: e },
+        );
       isTold = true;
     }
-    if (goes) throw new ClusterApiError(`the CRD of ${guarded} is being deleted, and its objects with it`, { status: 404 });
+    if (goes)
+      throw new ClusterApiError(`the CRD of ${guarded} is being deleted, and its objects with it`, {
+        status: 404,
+      });
   }
 
   return {
@@ -53,7 +61,8 @@ export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log
   };
 }
 
-const isToBeDeleted = ({ metadata }: KubeObject): boolean => (metadata as ObjectMeta).deletionTimestamp !== undefined;
+const isToBeDeleted = ({ metadata }: KubeObject): boolean =>
+  (metadata as ObjectMeta).deletionTimestamp !== undefined;
 
 async function isCrdGoing(transport: HttpTransport, signal: AbortSignal): Promise<boolean> {
   const answer = await transport.request('GET', crdPath, { signal, idempotent: true });

@@ -1,4 +1,7 @@
-/** The identity of the cluster and its version at the begin of a session, and the check before a relay may lead. */
+/**
+ * The identity of the cluster and its version at the begin of a session, and the check before a relay may
+ * lead.
+ */
 import { kinds } from '#shared/kube/types.ts';
 import { sleep } from '../runtime/clock.ts';
 import { retryDelayMs } from '../runtime/relay-errors.ts';
@@ -25,15 +28,18 @@ export function identify(deps: IdentifyDeps, stop: AbortSignal): Promise<Identit
     'cluster cannot be reached',
     async () => {
       const uid = await source.identity(stop);
-      return { uid, firstListVersion: checkVersion((await source.list('Service', { limit: 1 }, stop)).resourceVersion) };
+      return {
+        uid,
+        firstListVersion: checkVersion((await source.list('Service', { limit: 1 }, stop)).resourceVersion),
+      };
     },
     stop,
   );
 }
 
 /**
- * Resolves when the API server lets this relay list every kind. Only then may it lead, and is its pod ready: a rollout must not replace a relay that works by
- * a relay that cannot read.
+ * Resolves when the API server lets this relay list every kind. Only then may it lead, and is its pod ready:
+ * a rollout must not replace a relay that works by a relay that cannot read.
  */
 export function waitUntilReadable(deps: IdentifyDeps, stop: AbortSignal): Promise<void> {
   return untilAnswered(
@@ -46,8 +52,16 @@ export function waitUntilReadable(deps: IdentifyDeps, stop: AbortSignal): Promis
   );
 }
 
-/** Retries the call until it succeeds, and logs each failure with the text. Rejects with an error that no retry can fix: UnorderedVersions. */
-async function untilAnswered<T>({ clock, log }: IdentifyDeps, text: string, call: () => Promise<T>, stop: AbortSignal): Promise<T> {
+/**
+ * Retries the call until it succeeds, and logs each failure with the text. Rejects with an error that no
+ * retry can fix: UnorderedVersions.
+ */
+async function untilAnswered<T>(
+  { clock, log }: IdentifyDeps,
+  text: string,
+  call: () => Promise<T>,
+  stop: AbortSignal,
+): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await call();

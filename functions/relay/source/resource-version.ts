@@ -13,5 +13,9 @@ export function checkVersion(resourceVersion: unknown): string {
   );
 }
 
-/** Is `a` the newer of two versions of one kind? Text of up to 39 digits, so never compared as JavaScript's numbers. */
-export const isNewer = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length);
+/**
+ * Is `a` the newer of two versions of one kind? Text of up to 39 digits, so never compared as JavaScript's
+ * numbers.
+ */
+export const isNewer = (a: string, b: string): boolean =>
+  a.length === b.length ? a > b : a.length > b.length;

@@ -13,31 +13,48 @@ const idleMs = 90_000;
 const listTimeoutMs = 60_000;
 
 /** `maxLineLength` of a stream, bytes; etcd takes objects of 1.5 MB at most. */
-export function httpWatchSource(transport: HttpTransport, clock: Clock, maxLineLength = 16 * 1024 * 1024): WatchSource {
+export function httpWatchSource(
+  transport: HttpTransport,
+  clock: Clock,
+  maxLineLength = 16 * 1024 * 1024,
+): WatchSource {
   async function get(path: string, call: RequestOptions): Promise<Buffer> {
-    const answer = await transport.request('GET', path, { ...call, timeoutMs: listTimeoutMs, idempotent: true });
+    const answer = await transport.request('GET', path, {
+      ...call,
+      timeoutMs: listTimeoutMs,
+      idempotent: true,
+    });
     if (answer.status !== 200) throw statusError(answer);
     return answer.body;
   }
 
   return {
     async identity(signal) {
-      const namespace = parse<{ metadata?: { uid?: string } } | null>(await get('/api/v1/namespaces/kube-system', { signal }));
+      const namespace = parse<{ metadata?: { uid?: string } } | null>(
+        await get('/api/v1/namespaces/kube-system', { signal }),
+      );
       if (!namespace?.metadata?.uid) throw new MalformedAnswer('the kube-system namespace has no uid');
       return namespace.metadata.uid;
     },
 
     async version(signal) {
-      const { gitVersion } = parse<{ readonly gitVersion?: unknown } | null>(await get('/version', { signal })) ?? {};
-      if (typeof gitVersion !== 'string') throw new MalformedAnswer('the answer of /version has no gitVersion');
+      const { gitVersion } =
+        parse<{ readonly gitVersion?: unknown } | null>(await get('/version', { signal })) ?? {};
+      if (typeof gitVersion !== 'string')
+        throw new MalformedAnswer('the answer of /version has no gitVersion');
       return gitVersion;
     },
 
     async list(kind, { limit, continue: token, maxBytes }, signal) {
       const query = { limit, continue: token };
-      const body = await get(collectionPath(kind, ''), { query, signal, ...(maxBytes !== undefined && { maxBytes }) });
+      const body = await get(collectionPath(kind, ''), {
+        query,
+        signal,
+        ...(maxBytes !== undefined && { maxBytes }),
+      });
       const { resourceVersion, items, continue: next } = parsePage<KubeObject>(body);
-      if (next !== undefined && next === token) throw new MalformedAnswer(`a page of the list of ${kind} names itself as the next page`);
+      if (next !== undefined && next === token)
+        throw new MalformedAnswer(`a page of the list of ${kind} names itself as the next page`);
       if (!items.every(isNamed)) throw new MalformedAnswer(`an object of the list of ${kind} has no name`);
       return { resourceVersion, items, bytes: body.length, ...(next && { continue: next }) };
     },
@@ -61,7 +78,8 @@ export function httpWatchSource(transport: HttpTransport, clock: Clock, maxLineL
 function readEvent(line: Buffer): WatchEvent {
   const event = parse<{ type?: string; object?: KubeObject } | null>(line);
   const { type, object } = event ?? {};
-  if (typeof object !== 'object' || object === null) throw new MalformedAnswer(`a line of the watch is no event: ${excerpt(line)}`);
+  if (typeof object !== 'object' || object === null)
+    throw new MalformedAnswer(`a line of the watch is no event: ${excerpt(line)}`);
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -79,9 +97,14 @@ function readEvent(line: Buffer): WatchEvent {
 
 /** Returns true if the object has a name. The hub refuses the whole message of an object without one. */
 const isNamed = (object: KubeObject): boolean =>
-  typeof object.metadata?.name === 'string' && object.metadata.name !== '' && typeof (object.metadata.namespace ?? '') === 'string';
+  typeof object.metadata?.name === 'string' &&
+  object.metadata.name !== '' &&
+  typeof (object.metadata.namespace ?? '') === 'string';
 
-/** The timer runs only while the reader waits for the server: the time that an event takes to be handled is not the server's silence. */
+/**
+ * The timer runs only while the reader waits for the server: the time that an event takes to be handled is
+ * not the server's silence.
+ */
 async function* withIdleTimer(stream: HttpStream, clock: Clock, idleMs: number): AsyncGenerator<Buffer> {
   const chunks = stream.chunks[Symbol.asyncIterator]();
   for (;;) {

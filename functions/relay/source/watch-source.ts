@@ -1,4 +1,7 @@
-/** The port by which the relay reads a cluster: identity, pages of lists, watches. Its driver is watch-source-http.ts. */
+/**
+ * The port by which the relay reads a cluster: identity, pages of lists, watches. Its driver is
+ * watch-source-http.ts.
+ */
 import type { Kind, ObjectOfKind } from '#shared/kube/types.ts';
 
 export type KubeObject = ObjectOfKind[Kind];
@@ -14,7 +17,10 @@ export interface ListPage {
 }
 
 export interface PageRequest {
-  /** Number of objects. It may differ between the pages of one list: a token holds the position, not the page size. */
+  /**
+   * Number of objects. It may differ between the pages of one list: a token holds the position, not the page
+   * size.
+   */
   readonly limit: number;
   readonly continue?: string | undefined;
   /** A page of more bytes is broken off: the call rejects with an error of which `isTooLarge` is true. */
@@ -25,7 +31,10 @@ export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 
-/** The cluster's API as the relay uses it. Every call rejects with a ClusterApiError, or with MalformedAnswer. Each object has a name. */
+/**
+ * The cluster's API as the relay uses it. Every call rejects with a ClusterApiError, or with MalformedAnswer.
+ * Each object has a name.
+ */
 export interface WatchSource {
   /** UID of the kube-system namespace. */
   identity(signal: AbortSignal): Promise<string>;
@@ -34,8 +43,9 @@ export interface WatchSource {
   /** One page of a consistent list. Status 410: the token has expired. */
   list(kind: Kind, page: PageRequest, signal: AbortSignal): Promise<ListPage>;
   /**
-   * Events after that version, pulled: events that are not yet consumed stay with the server. Ends when the server ends the stream in good order; an ERROR
-   * event is thrown as the error of its Status. A silent connection is an error too.
+   * Events after that version, pulled: events that are not yet consumed stay with the server. Ends when the
+   * server ends the stream in good order; an ERROR event is thrown as the error of its Status. A silent
+   * connection is an error too.
    */
   watch(kind: Kind, resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent>;
 }

@@ -1,6 +1,6 @@
 /**
- * One minute's look at the clusters whose services others import (MC-71, MC-72): which of them are silent, whether the API of a silent one answers, and
- * which are evicted. Clusters of no set cost nothing here.
+ * One minute's look at the clusters whose services others import (MC-71, MC-72): which of them are silent,
+ * whether the API of a silent one answers, and which are evicted. Clusters of no set cost nothing here.
  */
 import { ClusterApiError, isTooLarge, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
@@ -17,31 +17,49 @@ import { type IdentityAnswer, type SourceStep, stepSources } from './source-step
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
 
 /** Resolves to the sources as their records are now. `isWhole`: `clusters` are all of the hub's. */
-export async function checkSources(run: SweepRun, clusters: readonly ClusterRecord[], isWhole: boolean): Promise<readonly ClusterRecord[]> {
+export async function checkSources(
+  run: SweepRun,
+  clusters: readonly ClusterRecord[],
+  isWhole: boolean,
+): Promise<readonly ClusterRecord[]> {
   const members = clusters.filter((cluster) => exports(cluster) || importsAnything(cluster));
   const sources = members.filter(exports);
   const now: ClusterRecord[] = [];
   if (sources.length === 0) return now;
   const answers = await askSilent(run, sources);
-  if (sources.some((s) => mayBeEvicted(s) && answers.get(s.id) === 'not')) await askControls(run, members, answers);
+  if (sources.some((s) => mayBeEvicted(s) && answers.get(s.id) === 'not'))
+    await askControls(run, members, answers);
   for (const ofSet of Map.groupBy(members, (member) => member.clusterset.set).values()) {
     const steps = stepSources(ofSet, { answers, isWhole, nowMs: run.deps.now() });
     await run.each('saveSource', ofSet.filter(exports), async (source) => {
-      const saved = await settle(run.deps, source, { step: steps.get(source.id) as SourceStep, answer: answers.get(source.id) });
+      const saved = await settle(run.deps, source, {
+        step: steps.get(source.id) as SourceStep,
+        answer: answers.get(source.id),
+      });
       if (saved) now.push(saved);
     });
   }
   return now;
 }
 
-const mayBeEvicted = ({ clusterset, source }: ClusterRecord): boolean => clusterset.silence === 'evictAfter' && source?.state !== 'evicted';
+const mayBeEvicted = ({ clusterset, source }: ClusterRecord): boolean =>
+  clusterset.silence === 'evictAfter' && source?.state !== 'evicted';
 
-const isReachable = ({ reaches }: SweepDeps, cluster: ClusterRecord): boolean => Boolean(reaches?.(cluster) ?? cluster.api);
+const isReachable = ({ reaches }: SweepDeps, cluster: ClusterRecord): boolean =>
+  Boolean(reaches?.(cluster) ?? cluster.api);
 
-/** Asks silent and evicted clusters by their API. Fresh, paused and unreachable clusters are not asked, and missing in the result. */
-async function askSilent(run: SweepRun, sources: readonly ClusterRecord[]): Promise<Map<string, IdentityAnswer>> {
+/**
+ * Asks silent and evicted clusters by their API. Fresh, paused and unreachable clusters are not asked, and
+ * missing in the result.
+ */
+async function askSilent(
+  run: SweepRun,
+  sources: readonly ClusterRecord[],
+): Promise<Map<string, IdentityAnswer>> {
   const { deps } = run;
-  const silent = sources.filter((s) => isReachable(deps, s) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) !== 'fresh');
+  const silent = sources.filter(
+    (s) => isReachable(deps, s) && s.mode !== 'paused' && sourceStateOf(s, deps.now()) !== 'fresh',
+  );
   const answers = new Map<string, IdentityAnswer>();
   const ask = async (source: ClusterRecord): Promise<void> => {
     let answer = await answerOf(deps, source);
@@ -60,10 +78,19 @@ const askedAtOnce = 32;
 
 const maxControls = 2;
 
-/** Asks the APIs of fresh clusters, of others each minute. If these do not answer either, the hub reaches no cluster, and evicts none. */
-async function askControls(run: SweepRun, members: readonly ClusterRecord[], answers: Map<string, IdentityAnswer>): Promise<void> {
+/**
+ * Asks the APIs of fresh clusters, of others each minute. If these do not answer either, the hub reaches no
+ * cluster, and evicts none.
+ */
+async function askControls(
+  run: SweepRun,
+  members: readonly ClusterRecord[],
+  answers: Map<string, IdentityAnswer>,
+): Promise<void> {
   const { deps } = run;
-  const heard = members.filter((m) => isReachable(deps, m) && !answers.has(m.id) && isFresh(witnessOf(m), deps.now()));
+  const heard = members.filter(
+    (m) => isReachable(deps, m) && !answers.has(m.id) && isFresh(witnessOf(m), deps.now()),
+  );
   await run.each('askControl', rotated(heard, deps.now()).slice(0, maxControls), async (control) => {
     const answer = await answerOf(deps, control);
     if (answer) answers.set(control.id, answer);
@@ -83,8 +110,9 @@ async function answerOf(deps: SweepDeps, source: ClusterRecord): Promise<Identit
 }
 
 /**
- * A cluster that was restored from a backup while its relay is silent does not answer for itself: its versions would lose against those of the snapshot. The
- * version that is found is recorded, so that the relay's next session shows a restore that comes later.
+ * A cluster that was restored from a backup while its relay is silent does not answer for itself: its
+ * versions would lose against those of the snapshot. The version that is found is recorded, so that the
+ * relay's next session shows a restore that comes later.
  */
 async function answerOfHistory(deps: SweepDeps, source: ClusterRecord): Promise<IdentityAnswer> {
   try {
@@ -109,13 +137,23 @@ const news = {
   evicted: 'a source of imports is evicted',
 } as const;
 
-/** Writes the state before the wake-ups, so that woken runs read it. Resolves to undefined if ingest has changed the record meanwhile. */
-async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: ToSettle): Promise<ClusterRecord | undefined> {
+/**
+ * Writes the state before the wake-ups, so that woken runs read it. Resolves to undefined if ingest has
+ * changed the record meanwhile.
+ */
+async function settle(
+  deps: SweepDeps,
+  member: ClusterRecord,
+  { step, answer }: ToSettle,
+): Promise<ClusterRecord | undefined> {
   publish(deps, member, step);
   const { source: before } = member;
   const { state, sinceMs } = step;
-  const answers = state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
-  const isNews = (state === 'evicted' && before?.state !== 'evicted') || (state === 'silent' && answers && !hasAnswered(member));
+  const answers =
+    state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
+  const isNews =
+    (state === 'evicted' && before?.state !== 'evicted') ||
+    (state === 'silent' && answers && !hasAnswered(member));
   const wokenUpTo = isNews ? '' : before?.wokenUpTo;
   const isDefault = state === 'fresh' && wokenUpTo === undefined;
   const next: SourceRecord | undefined = isDefault
@@ -134,7 +172,11 @@ async function settle(deps: SweepDeps, member: ClusterRecord, { step, answer }: 
 }
 
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */
-function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { state, heldFor }: SourceStep): void {
+function publish(
+  { metrics, log }: SweepDeps,
+  { id, mode }: ClusterRecord,
+  { state, heldFor }: SourceStep,
+): void {
   if (mode === 'paused') return;
   metrics.put('SourcesSilent', state === 'silent' ? 1 : 0, { cluster: id });
   metrics.put('SourcesEvicted', state === 'evicted' ? 1 : 0, { cluster: id });
@@ -144,4 +186,7 @@ function publish({ metrics, log }: SweepDeps, { id, mode }: ClusterRecord, { sta
 }
 
 const isSame = (a: SourceRecord | undefined, b: SourceRecord | undefined): boolean =>
-  a?.state === b?.state && a?.sinceMs === b?.sinceMs && a?.answers === b?.answers && a?.wokenUpTo === b?.wokenUpTo;
+  a?.state === b?.state &&
+  a?.sinceMs === b?.sinceMs &&
+  a?.answers === b?.answers &&
+  a?.wokenUpTo === b?.wokenUpTo;

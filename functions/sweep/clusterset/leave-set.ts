@@ -1,4 +1,7 @@
-/** A cluster that was taken out of the configuration exports nothing any more: its importers withdraw its endpoints while it drains (MC-82). */
+/**
+ * A cluster that was taken out of the configuration exports nothing any more: its importers withdraw its
+ * endpoints while it drains (MC-82).
+ */
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -11,8 +14,9 @@ import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 import { wakeExports, wakeImporters } from './wake-importers.ts';
 
 /**
- * Withdraws the exports of a cluster that drains. A repetition is harmless: importers and other exports are woken before the entries are deleted, and they
- * ignore a draining cluster with or without its entry. Resolves to false if the time ends first. The next run continues.
+ * Withdraws the exports of a cluster that drains. A repetition is harmless: importers and other exports are
+ * woken before the entries are deleted, and they ignore a draining cluster with or without its entry.
+ * Resolves to false if the time ends first. The next run continues.
  */
 export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<boolean> {
   if (importsAnything(cluster)) await forgetImports(deps, cluster);
@@ -29,7 +33,11 @@ export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise
       await saveExportMark(deps.table, key, cluster.id, undefined);
     });
   }
-  if (exported.length > 0) deps.log.info('exports of a deregistered cluster withdrawn', { cluster: cluster.id, exports: exported.length });
+  if (exported.length > 0)
+    deps.log.info('exports of a deregistered cluster withdrawn', {
+      cluster: cluster.id,
+      exports: exported.length,
+    });
   return true;
 }
 
@@ -40,6 +48,7 @@ const exportsAtOnce = 50;
 async function forgetImports(deps: SweepDeps, { id, clusterset: { set } }: ClusterRecord): Promise<void> {
   const namespaces = await listed(objectNamesIn({ table: deps.table, cluster: id }, 'Namespace', ''));
   await concurrently(8, namespaces, async ({ name: namespace }) => {
-    for (const name of await forgetImportStates(deps.table, set, namespace, id)) await wakeExports(deps, { set, namespace, name });
+    for (const name of await forgetImportStates(deps.table, set, namespace, id))
+      await wakeExports(deps, { set, namespace, name });
   });
 }

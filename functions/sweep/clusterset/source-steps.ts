@@ -1,8 +1,16 @@
-/** One minute's look at the sources of a set (MC-71, MC-72): which of them are silent, and which are evicted. */
+/**
+ * One minute's look at the sources of a set (MC-71, MC-72): which of them are silent, and which are evicted.
+ */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SourceRecord } from '#shared/clusters/source-record.ts';
 import { witnessOf } from '#shared/clusters/source-witness.ts';
-import { isFresh, isHalfSilent, isLookedAt, type SourceState, silentAfterMs } from '#shared/clusterset/source-state.ts';
+import {
+  isFresh,
+  isHalfSilent,
+  isLookedAt,
+  type SourceState,
+  silentAfterMs,
+} from '#shared/clusterset/source-state.ts';
 
 /**
  * The answer of a cluster's API when sweep reads the cluster's identity.
@@ -14,7 +22,10 @@ import { isFresh, isHalfSilent, isLookedAt, type SourceState, silentAfterMs } fr
 export type IdentityAnswer = 'itself' | 'not' | 'otherwise';
 
 /** Why an eviction that is due waits. */
-type HeldFor = 'half of the set is silent' | 'fresh clusters do not answer either' | 'a record could not be read';
+type HeldFor =
+  | 'half of the set is silent'
+  | 'fresh clusters do not answer either'
+  | 'a record could not be read';
 
 export interface SourceStep {
   readonly state: SourceState;
@@ -25,7 +36,10 @@ export interface SourceStep {
 }
 
 export interface Look {
-  /** By cluster: the last of up to three answers of a silent one, or the answer of a fresh one. Clusters that sweep did not ask are absent. */
+  /**
+   * By cluster: the last of up to three answers of a silent one, or the answer of a fresh one. Clusters that
+   * sweep did not ask are absent.
+   */
   readonly answers: ReadonlyMap<string, IdentityAnswer>;
   /** False: the records of some clusters could not be read, and members of the set may be missing. */
   readonly isWhole: boolean;
@@ -33,8 +47,8 @@ export interface Look {
 }
 
 /**
- * Returns the step of each member, also of members that only import. A source that is not fresh becomes so again by its own heartbeats alone
- * (`hasReturned`).
+ * Returns the step of each member, also of members that only import. A source that is not fresh becomes so
+ * again by its own heartbeats alone (`hasReturned`).
  */
 export function stepSources(members: readonly ClusterRecord[], look: Look): ReadonlyMap<string, SourceStep> {
   const heldFor = reasonToHold(members, look);
@@ -45,11 +59,15 @@ function stepOf(member: ClusterRecord, look: Look, heldFor: HeldFor | undefined)
   const { nowMs, answers } = look;
   const source: SourceRecord = member.source ?? { state: 'fresh', sinceMs: nowMs };
   const { state, sinceMs, answers: isListed } = source;
-  const inState = (next: SourceState): SourceStep => ({ state: next, sinceMs: next === state ? sinceMs : nowMs });
+  const inState = (next: SourceState): SourceStep => ({
+    state: next,
+    sinceMs: next === state ? sinceMs : nowMs,
+  });
   const witness = witnessOf(member);
   if (isFresh(witness, nowMs)) return inState(state);
   if (state === 'evicted') {
-    // Its imports are made from what its API lists. The pods that the snapshot had before the eviction may be gone, so a list comes first.
+    // Its imports are made from what its API lists. The pods that the snapshot had before the eviction may be
+    // gone, so a list comes first.
     const mayBeSilent = isListed && answers.get(member.id) === 'itself' && isLookedAt(witness);
     return inState(mayBeSilent ? 'silent' : 'evicted');
   }
@@ -59,16 +77,26 @@ function stepOf(member: ClusterRecord, look: Look, heldFor: HeldFor | undefined)
 }
 
 /** Returns why the hub itself may be what is cut off. */
-function reasonToHold(members: readonly ClusterRecord[], { answers, isWhole, nowMs }: Look): HeldFor | undefined {
+function reasonToHold(
+  members: readonly ClusterRecord[],
+  { answers, isWhole, nowMs }: Look,
+): HeldFor | undefined {
   if (!isWhole) return 'a record could not be read';
-  const set = members.map((member) => ({ id: member.id, witness: witnessOf(member), region: member.clusterset.region }));
+  const set = members.map((member) => ({
+    id: member.id,
+    witness: witnessOf(member),
+    region: member.clusterset.region,
+  }));
   if (isHalfSilent(set, nowMs)) return 'half of the set is silent';
   const controls = set.flatMap(({ id, witness }) => (isFresh(witness, nowMs) ? (answers.get(id) ?? []) : []));
   const isReached = controls.length > 0 && controls.every((answer) => answer !== 'not');
   return isReached ? undefined : 'fresh clusters do not answer either';
 }
 
-/** Returns true if the silence is long enough for an eviction and the API does not answer. A paused cluster is never evicted. */
+/**
+ * Returns true if the silence is long enough for an eviction and the API does not answer. A paused cluster is
+ * never evicted.
+ */
 function mayEvict(member: ClusterRecord, { sinceMs }: SourceStep, { answers, nowMs }: Look): boolean {
   const { silence, evictAfterSeconds } = member.clusterset;
   const { isPaused, heartbeatAtMs } = witnessOf(member);

@@ -12,8 +12,9 @@ import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 
 /**
- * Sends the wake-ups that the record of a source marks as pending. If the run's time ends, the record keeps the last importer that is woken, and the next
- * run continues behind it. Rejects after the record is saved if an importer could not be woken. Its work item may have a generation, which becomes overdue.
+ * Sends the wake-ups that the record of a source marks as pending. If the run's time ends, the record keeps
+ * the last importer that is woken, and the next run continues behind it. Rejects after the record is saved if
+ * an importer could not be woken. Its work item may have a generation, which becomes overdue.
  */
 export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Promise<void> {
   const { source, clusterset } = member;
@@ -21,7 +22,8 @@ export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Pro
   const { wokenUpTo: _, ...settled } = source;
   const exported = await listed(exportsOfCluster(deps.table, clusterset.set, member.id));
   if (source.state === 'fresh') {
-    // A batch of ingest that got the source's heartbeat may have ended before its wake-ups. The exports wake the importers, as after a change.
+    // A batch of ingest that got the source's heartbeat may have ended before its wake-ups. The exports wake
+    // the importers, as after a change.
     await wake(
       deps,
       member.id,
@@ -45,7 +47,11 @@ export interface WokenImporters {
 }
 
 /** `exported`: names of one set. `after`: importers up to this id are woken already. */
-export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[], after = ''): Promise<WokenImporters> {
+export async function wakeImporters(
+  deps: SweepDeps,
+  exported: readonly SetKey[],
+  after = '',
+): Promise<WokenImporters> {
   const failures: unknown[] = [];
   const [first] = exported;
   if (!first) return { stoppedAt: undefined, failures };
@@ -56,7 +62,9 @@ export async function wakeImporters(deps: SweepDeps, exported: readonly SetKey[]
   for (let i = 0; i < importers.length; i += atOnce) {
     if (deps.now() >= endAtMs(deps)) return { stoppedAt: last, failures };
     const turn = importers.slice(i, i + atOnce);
-    failures.push(...(await concurrentlySettled(atOnce, turn, (id) => wake(deps, id, first.set, wakeUps))).failures);
+    failures.push(
+      ...(await concurrentlySettled(atOnce, turn, (id) => wake(deps, id, first.set, wakeUps))).failures,
+    );
     last = turn.at(-1) ?? last;
   }
   return { stoppedAt: undefined, failures };
@@ -72,8 +80,12 @@ export async function wakeExports(deps: SweepDeps, key: SetKey): Promise<void> {
 async function wake(deps: SweepDeps, id: string, set: string, wakeUps: readonly WakeUp[]): Promise<void> {
   try {
     const cluster = await readCluster(deps.table, id);
-    if (cluster && hasRuns(cluster) && cluster.clusterset.set === set) await addWork(deps, deps.queues(id, cluster.queues).syncs, id, wakeUps);
+    if (cluster && hasRuns(cluster) && cluster.clusterset.set === set)
+      await addWork(deps, deps.queues(id, cluster.queues).syncs, id, wakeUps);
   } catch (error) {
-    throw new Error(`cluster ${id} cannot be woken: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(
+      `cluster ${id} cannot be woken: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * May a run of a service go on? Pure: by the cluster's record, the time and chance. Further conditions follow in reconcile-service.ts: Services that
- * opt in, the claim of the probe, the settings of each controller.
+ * May a run of a service go on? Pure: by the cluster's record, the time and chance. Further conditions follow
+ * in reconcile-service.ts: Services that opt in, the claim of the probe, the settings of each controller.
  */
 import { rampShare } from '#shared/clusters/circuit.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
@@ -17,7 +17,9 @@ export type Admission =
   /** Shadow mode: compare, and write at most for a Service that opts in (reconcile-service.ts). */
   | { readonly kind: 'compare' }
   | { readonly kind: 'write' }
-  /** The circuit is open, and its time is over: write if the cluster answers, and if no other run probes it. */
+  /**
+   * The circuit is open, and its time is over: write if the cluster answers, and if no other run probes it.
+   */
   | { readonly kind: 'probe' };
 
 export interface Applicant extends RequeueDeps {
@@ -25,7 +27,10 @@ export interface Applicant extends RequeueDeps {
   readonly isKnown: boolean;
   /** The Service is default/kubernetes. */
   readonly isApiServersOwn?: boolean;
-  /** Another client keeps writing the objects of the service: it is not written until then, ms since the epoch. */
+  /**
+   * Another client keeps writing the objects of the service: it is not written until then, ms since the
+   * epoch.
+   */
   readonly contestedUntilMs: number;
   /** How often in a row the run was requeued before. */
   readonly rounds: number;
@@ -33,15 +38,26 @@ export interface Applicant extends RequeueDeps {
 }
 
 export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
-  if (applicant.isApiServersOwn) return { kind: 'skip', reason: 'the API server keeps the endpoints of default/kubernetes' };
+  if (applicant.isApiServersOwn)
+    return { kind: 'skip', reason: 'the API server keeps the endpoints of default/kubernetes' };
   const { isKnown, rounds } = applicant;
   const isHalted = isStopped(cluster);
-  // The switch back enqueues each Service that has a record in the snapshot. Endpoints without a record get no other wake-up, so this one waits (EP-70).
+  // The switch back enqueues each Service that has a record in the snapshot. Endpoints without a record get
+  // no other wake-up, so this one waits (EP-70).
   if (isHalted && !isKnown) return requeueApplicant(applicant, 'paused', { reason: 'paused', rounds });
   if (isHalted)
-    return { kind: 'skip', reason: cluster.writerConflict ? 'another client keeps writing our objects' : `the cluster is ${cluster.mode}` };
+    return {
+      kind: 'skip',
+      reason: cluster.writerConflict
+        ? 'another client keeps writing our objects'
+        : `the cluster is ${cluster.mode}`,
+    };
   if (!hasRuns(cluster)) return { kind: 'skip' };
-  if (!hasSynced(cluster)) return requeueApplicant(applicant, 'firstListsIncomplete', { reason: 'first lists not complete', rounds });
+  if (!hasSynced(cluster))
+    return requeueApplicant(applicant, 'firstListsIncomplete', {
+      reason: 'first lists not complete',
+      rounds,
+    });
   return isShadow(cluster) ? { kind: 'compare' } : admitToWrite(cluster, applicant);
 }
 
@@ -50,15 +66,28 @@ export function admitToWrite(cluster: ClusterRecord, applicant: Applicant): Admi
   const { contestedUntilMs, nowMs } = applicant;
   if (nowMs >= contestedUntilMs) return admitByCircuit(cluster, applicant);
   const leadSeconds = Math.floor((contestedUntilMs - nowMs) / 1000);
-  return requeueApplicant(applicant, 'contested', { reason: 'another client keeps writing its objects', leadSeconds });
+  return requeueApplicant(applicant, 'contested', {
+    reason: 'another client keeps writing its objects',
+    leadSeconds,
+  });
 }
 
-/** While the circuit is open no run calls the cluster. Then one run probes it, and after a recovery a growing share of the runs continues. */
-export function admitByCircuit({ circuit, recoveredAtMs }: ClusterRecord, applicant: Pick<Applicant, 'nowMs' | keyof RequeueDeps>): Admission {
+/**
+ * While the circuit is open no run calls the cluster. Then one run probes it, and after a recovery a growing
+ * share of the runs continues.
+ */
+export function admitByCircuit(
+  { circuit, recoveredAtMs }: ClusterRecord,
+  applicant: Pick<Applicant, 'nowMs' | keyof RequeueDeps>,
+): Admission {
   const { nowMs, random } = applicant;
   if (circuit && nowMs < circuit.untilMs) {
     const leadSeconds = Math.ceil((circuit.untilMs - nowMs) / 1000);
-    return requeueApplicant(applicant, 'circuitOpen', { reason: `circuit: ${circuit.reason}`, rounds: circuit.failures - 1, leadSeconds });
+    return requeueApplicant(applicant, 'circuitOpen', {
+      reason: `circuit: ${circuit.reason}`,
+      rounds: circuit.failures - 1,
+      leadSeconds,
+    });
   }
   if (circuit) return { kind: 'probe' };
   if (recoveredAtMs > 0 && random() >= rampShare(nowMs - recoveredAtMs)) {

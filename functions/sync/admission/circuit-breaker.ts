@@ -1,22 +1,35 @@
 import { ClusterApiError, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
-import { type CircuitReason, claimProbe, closeCircuit, nextCircuit, openCircuit } from '#shared/clusters/circuit.ts';
+import {
+  type CircuitReason,
+  claimProbe,
+  closeCircuit,
+  nextCircuit,
+  openCircuit,
+} from '#shared/clusters/circuit.ts';
 import { type ClusterRecord, nameWriter } from '#shared/clusters/record.ts';
 import { RequeueAfter, type RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';
 
 /**
- * Probes the cluster. Resolves to undefined if it answers, and else to the requeue of this run. Only a probe that the cluster has not answered, or has
- * refused, opens the circuit: the function may lack the time for it, or the hub the credentials.
+ * Probes the cluster. Resolves to undefined if it answers, and else to the requeue of this run. Only a probe
+ * that the cluster has not answered, or has refused, opens the circuit: the function may lack the time for
+ * it, or the hub the credentials.
  */
-export async function probe(deps: SyncDeps, cluster: ClusterRecord, identity: () => Promise<string>): Promise<RequeueOutcome | undefined> {
+export async function probe(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  identity: () => Promise<string>,
+): Promise<RequeueOutcome | undefined> {
   try {
     await identity();
     return undefined;
   } catch (error) {
     if (error instanceof RequeueAfter) return error.outcome;
     if (!(error instanceof ClusterApiError)) throw error;
-    return isWithoutCredentials(error) ? withoutCredentials(deps, error) : openedCircuit(deps, cluster, error);
+    return isWithoutCredentials(error)
+      ? withoutCredentials(deps, error)
+      : openedCircuit(deps, cluster, error);
   }
 }
 
@@ -27,7 +40,11 @@ export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): Requ
 }
 
 /** Opens the circuit, or extends it. Resolves to the requeue of this run. */
-export async function openedCircuit(deps: SyncDeps, cluster: ClusterRecord, error: ClusterApiError): Promise<RequeueOutcome> {
+export async function openedCircuit(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  error: ClusterApiError,
+): Promise<RequeueOutcome> {
   const reason = reasonOf(error);
   const retryAfterSeconds = reason === 'throttled' ? error.retryAfterSeconds : undefined;
   const nowMs = deps.now();
@@ -37,7 +54,13 @@ export async function openedCircuit(deps: SyncDeps, cluster: ClusterRecord, erro
   const { coalesceWithinSeconds, endsRow } = deps.limits.requeue.circuitOpen;
   await openCircuit(deps.table, cluster, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: cluster.id });
-  deps.log.warn('circuit open', { cluster: cluster.id, reason, failures: next.failures, requeueAfterSeconds, error: error.message });
+  deps.log.warn('circuit open', {
+    cluster: cluster.id,
+    reason,
+    failures: next.failures,
+    requeueAfterSeconds,
+    error: error.message,
+  });
   return {
     kind: 'requeued',
     reason: `circuit: ${reason}`,
@@ -57,16 +80,23 @@ function reasonOf(error: ClusterApiError): CircuitReason {
 /** Claims the probe of an open circuit for this run. Throws RequeueAfter if another run has it. */
 export async function beginProbe(deps: SyncDeps, cluster: ClusterRecord, leaseId: string): Promise<void> {
   const nowMs = deps.now();
-  if (await claimProbe(deps.table, cluster, { by: leaseId, nowMs, untilMs: nowMs + deps.limits.sync.probeMs })) return;
+  if (
+    await claimProbe(deps.table, cluster, { by: leaseId, nowMs, untilMs: nowMs + deps.limits.sync.probeMs })
+  )
+    return;
   throw requeueRun(deps, 'circuitOpen', { reason: `circuit: ${cluster.circuit?.reason}, being probed` });
 }
 
 /**
- * Resolves to the client of the cluster's API, and to the record with the hub's name as a writer there. If the circuit is open, the run probes the cluster
- * first, and an answer closes the circuit. Throws RequeueAfter if there is none.
+ * Resolves to the client of the cluster's API, and to the record with the hub's name as a writer there. If
+ * the circuit is open, the run probes the cluster first, and an answer closes the circuit. Throws
+ * RequeueAfter if there is none.
  */
 export async function connect(deps: SyncDeps, cluster: ClusterRecord, timeoutMs: () => number) {
-  const named = { ...cluster, writer: cluster.writer ?? (await nameWriter(deps.table, cluster.id, deps.newLeaseId().slice(0, 8))) };
+  const named = {
+    ...cluster,
+    writer: cluster.writer ?? (await nameWriter(deps.table, cluster.id, deps.newLeaseId().slice(0, 8))),
+  };
   const newApi = () => deps.cluster(named, timeoutMs);
   if (cluster.circuit) {
     const unanswered = await probe(deps, cluster, async () => (await newApi()).identity());

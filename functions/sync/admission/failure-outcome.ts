@@ -1,7 +1,8 @@
 /**
- * The outcome of a run after a failed call to its cluster's API. The circuit opens only if a probe fails too, or if the API server refuses the hub itself.
- * While the cluster answers, what it has not served is requeued, and uses up no retries. A fault of an object is the run's own failure. Runs of exports and
- * imports, which have rights and policies of their own, treat refusals and changed objects first.
+ * The outcome of a run after a failed call to its cluster's API. The circuit opens only if a probe fails too,
+ * or if the API server refuses the hub itself. While the cluster answers, what it has not served is requeued,
+ * and uses up no retries. A fault of an object is the run's own failure. Runs of exports and imports, which
+ * have rights and policies of their own, treat refusals and changed objects first.
  */
 import { ClusterApiError, type Failure, failureOf } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -12,7 +13,9 @@ import type { SyncDeps } from '../state/deps.ts';
 import { requeue } from '../state/requeue.ts';
 import { openedCircuit, probe, withoutCredentials } from './circuit-breaker.ts';
 
-/** `read`: of a service's run. `write`: of a service's run, and any call of the run of an export or import. */
+/**
+ * `read`: of a service's run. `write`: of a service's run, and any call of the run of an export or import.
+ */
 export type FailedCall = 'write' | 'read';
 
 export type Treatment =
@@ -30,13 +33,22 @@ const always = (treatment: Treatment) => ({ write: treatment, read: treatment })
 export const treatmentOf: { readonly [F in Failure]: { readonly [C in FailedCall]: Treatment } } = {
   'no-credentials': always('noCredentials'),
   connection: always('probe-or-requeue'),
-  /** A write of one object may cause it, through a webhook. Upstream has no failed reads of objects: it reads its cache. */
+  /**
+   * A write of one object may cause it, through a webhook. Upstream has no failed reads of objects: it reads
+   * its cache.
+   */
   server: { write: 'probe-or-own', read: 'probe-or-requeue' },
   cluster: always('circuit'),
-  /** No object is at fault if it cannot be read: the hub lacks a right, or an API server of several has just started. */
+  /**
+   * No object is at fault if it cannot be read: the hub lacks a right, or an API server of several has just
+   * started.
+   */
   forbidden: { write: 'own', read: 'probe-or-requeue' },
   invalid: always('own'),
-  /** Another client has just written the object, or it is on its way out, or the cluster does not have the kind (any more). */
+  /**
+   * Another client has just written the object, or it is on its way out, or the cluster does not have the
+   * kind (any more).
+   */
   changed: always('own'),
   object: always('own'),
 };
@@ -51,7 +63,11 @@ export interface FailedRun {
 }
 
 /** Resolves to undefined if the failure is the run's own. */
-export async function faultOf(run: FailedRun, error: ClusterApiError, call: FailedCall): Promise<RequeueOutcome | undefined> {
+export async function faultOf(
+  run: FailedRun,
+  error: ClusterApiError,
+  call: FailedCall,
+): Promise<RequeueOutcome | undefined> {
   const { deps, cluster, brief } = run;
   switch (treatmentOf[failureOf(error)][call]) {
     case 'own':
@@ -68,27 +84,38 @@ export async function faultOf(run: FailedRun, error: ClusterApiError, call: Fail
 }
 
 /**
- * A call that fails once is ordinary, so the metric leaves it out. After one broken connection the wait is short, whatever retry of the service is due later
- * for another cause.
+ * A call that fails once is ordinary, so the metric leaves it out. After one broken connection the wait is
+ * short, whatever retry of the service is due later for another cause.
  */
 function unserved({ deps, cluster, rounds }: FailedRun, error: ClusterApiError): RequeueOutcome {
   if (rounds > 0) deps.metrics.put('CallsUnserved', 1, { cluster: cluster.id });
-  deps.log.warn('call not served, though the cluster answers', { cluster: cluster.id, rounds, error: error.message });
+  deps.log.warn('call not served, though the cluster answers', {
+    cluster: cluster.id,
+    rounds,
+    error: error.message,
+  });
   const again = requeue(deps, 'callUnserved', { reason: `call not served: ${error.message}`, rounds });
   return failureOf(error) === 'connection' ? { ...again, coalesceSeconds: again.requeueAfterSeconds } : again;
 }
 
 /**
- * Throws an error that came neither from the cluster's API nor from a run that is to be requeued. With `fields`, for the log, the run fails instead: with a
- * fault of ours in the objects of one service it would hold its lease and come back for ever.
+ * Throws an error that came neither from the cluster's API nor from a run that is to be requeued. With
+ * `fields`, for the log, the run fails instead: with a fault of ours in the objects of one service it would
+ * hold its lease and come back for ever.
  */
-export async function outcomeOf(run: FailedRun, error: unknown, call: FailedCall, fields?: object): Promise<Outcome> {
+export async function outcomeOf(
+  run: FailedRun,
+  error: unknown,
+  call: FailedCall,
+  fields?: object,
+): Promise<Outcome> {
   if (error instanceof RequeueAfter) return error.outcome;
   if (error instanceof PodsTooLarge) {
     run.deps.metrics.put('PodsTooLarge', 1, { cluster: run.cluster.id });
     return requeue(run.deps, 'podsTooLarge', { reason: error.message });
   }
-  if (error instanceof ClusterApiError) return (await faultOf(run, error, call)) ?? { kind: 'failed', error: error.message };
+  if (error instanceof ClusterApiError)
+    return (await faultOf(run, error, call)) ?? { kind: 'failed', error: error.message };
   if (!fields) throw error;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   run.deps.log.error('run failed unexpectedly', { ...fields, error: text });

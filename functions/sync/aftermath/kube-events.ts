@@ -1,7 +1,7 @@
 /**
- * Kubernetes Events without a correlating process. An Event's name is a hash of its content, so any worker that records the same Event raises its
- * count. The budget is upstream's: a burst of 25 for one object and component, then one each 300 s (Q-29). Each worker has a budget of its own.
- * Recording never fails a run.
+ * Kubernetes Events without a correlating process. An Event's name is a hash of its content, so any worker
+ * that records the same Event raises its count. The budget is upstream's: a burst of 25 for one object and
+ * component, then one each 300 s (Q-29). Each worker has a budget of its own. Recording never fails a run.
  */
 import { createHash } from 'node:crypto';
 import { isAlreadyExists } from '#shared/cluster-api/errors.ts';
@@ -31,7 +31,12 @@ export function eventRecorder(deps: { readonly now: () => number; readonly log: 
   return {
     async record(api, event) {
       const { regarding, component } = event;
-      if (!take(`${component} ${regarding.kind} ${regarding.namespace ?? ''}/${regarding.name} ${regarding.uid ?? ''}`)) return;
+      if (
+        !take(
+          `${component} ${regarding.kind} ${regarding.namespace ?? ''}/${regarding.name} ${regarding.uid ?? ''}`,
+        )
+      )
+        return;
       const object = coreEvent(event, new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z'));
       try {
         await api.create('Event', object);
@@ -45,21 +50,38 @@ export function eventRecorder(deps: { readonly now: () => number; readonly log: 
   async function raiseCount(api: ClusterApi, { metadata, lastTimestamp }: CoreEvent): Promise<void> {
     const namespace = metadata.namespace ?? '';
     const held = await api.get('Event', namespace, metadata.name);
-    if (held) await api.patch('Event', namespace, metadata.name, { count: (held.count ?? 1) + 1, lastTimestamp });
+    if (held)
+      await api.patch('Event', namespace, metadata.name, { count: (held.count ?? 1) + 1, lastTimestamp });
   }
 
   function report(error: unknown, event: EventSketch): void {
-    deps.log.warn('event not recorded', { reason: event.reason, regarding: event.regarding.name, error: String(error) });
+    deps.log.warn('event not recorded', {
+      reason: event.reason,
+      regarding: event.regarding.name,
+      error: String(error),
+    });
   }
 }
 
 function coreEvent({ type, reason, message, regarding, component }: EventSketch, at: string): CoreEvent {
-  const identity = [component, regarding.kind, regarding.namespace, regarding.name, regarding.uid, type, reason, message].join('\u0000');
+  const identity = [
+    component,
+    regarding.kind,
+    regarding.namespace,
+    regarding.name,
+    regarding.uid,
+    type,
+    reason,
+    message,
+  ].join('\u0000');
   const hash = createHash('sha256').update(identity).digest('hex').slice(0, 16);
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { namespace: regarding.namespace || 'default', name: `${(regarding.name ?? '').slice(0, 230)}.${hash}` },
+    metadata: {
+      namespace: regarding.namespace || 'default',
+      name: `${(regarding.name ?? '').slice(0, 230)}.${hash}`,
+    },
     involvedObject: regarding,
     type,
     reason,

@@ -1,6 +1,6 @@
 /**
- * The record that a run leaves behind: made when the outputs are saved, written when the lease is free. A failure here never fails the run; it is counted,
- * and readers learn that the record is missing.
+ * The record that a run leaves behind: made when the outputs are saved, written when the lease is free. A
+ * failure here never fails the run; it is counted, and readers learn that the record is missing.
  */
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -32,12 +32,15 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   const unwritten: NewRecord = { id, write: async () => {} };
   const days = result.cluster?.settings.historyDays ?? 0;
   if (days === 0) return undefined;
-  // The hub follows nothing in plain shadow mode. A run before the switch may have been cut short: the record marks that gap.
-  const isQuiet = result.cluster && isShadow(result.cluster) && !writesOptIn(result.cluster) && !claim.wasTakenOver;
+  // The hub follows nothing in plain shadow mode. A run before the switch may have been cut short: the record
+  // marks that gap.
+  const isQuiet =
+    result.cluster && isShadow(result.cluster) && !writesOptIn(result.cluster) && !claim.wasTakenOver;
   try {
     const { historyNamed, historyBytes } = deps.limits.sync;
     const record = recordOf(run, historyNamed);
-    if (isQuiet ? !hasChanges(record) : !isWorthKeeping(record) && !endsOptIn(record, result)) return undefined;
+    if (isQuiet ? !hasChanges(record) : !isWorthKeeping(record) && !endsOptIn(record, result))
+      return undefined;
     const text = encodeRecord(record, historyBytes);
     const write = () => saveRecord(deps.table, claim.service, { id, previous, text }, days);
     return { id, write: () => write().catch((error: unknown) => countLost(deps, run, error)) };
@@ -47,34 +50,51 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   }
 }
 
-/** In plain shadow mode too slices of the hub are withdrawn, or forgotten: without a record they would seem never to have been listed. */
-const hasChanges = ({ writes, changes, more }: HistoryRecord): boolean => writes.endpoints + writes.slices + changes.length + more > 0;
+/**
+ * In plain shadow mode too slices of the hub are withdrawn, or forgotten: without a record they would seem
+ * never to have been listed.
+ */
+const hasChanges = ({ writes, changes, more }: HistoryRecord): boolean =>
+  writes.endpoints + writes.slices + changes.length + more > 0;
 
 function countLost({ metrics, log }: SyncDeps, { claim: { service } }: EndedRun, error: unknown): void {
   metrics.put('HistoryLost', 1, { cluster: service.cluster });
   log.warn('history lost', { ...service, error: String(error) });
 }
 
-/** Returns true if the run ended the opt-in of the Service. Its slices may have been empty, so the changes alone do not show it. */
+/**
+ * Returns true if the run ended the opt-in of the Service. Its slices may have been empty, so the changes
+ * alone do not show it.
+ */
 const endsOptIn = ({ writer }: HistoryRecord, { inputs }: RunResult): boolean =>
   writer !== undefined && writer !== 'opt-in' && (inputs?.outputs.some(isOursByOptIn) ?? false);
 
 const comparisons: readonly string[] = Object.values(comparedLater);
 
-function recordOf({ claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun, maxNamed: number): HistoryRecord {
+function recordOf(
+  { claim, result, seenMs, dueMs, beganMs, endedMs }: EndedRun,
+  maxNamed: number,
+): HistoryRecord {
   const { server, inputs, outcomes } = result;
   const endings = [...outcomes].flatMap(([part, o]): [Controller, HistoryRecord['endings'][Controller]][] => {
-    if (!isController(part) || o.kind === 'ok' || (o.kind === 'requeued' && comparisons.includes(o.reason))) return [];
+    if (!isController(part) || o.kind === 'ok' || (o.kind === 'requeued' && comparisons.includes(o.reason)))
+      return [];
     return [[part, { kind: o.kind, text: shortened(o.kind === 'failed' ? o.error : o.reason) }]];
   });
   const run = server && inputs && { server, inputs, result };
   const adopted = run ? adoptedBy(run) : 0;
   const gaps = [
     ...(claim.wasTakenOver ? [cutShort] : []),
-    ...(run && isRestored(run) ? ['the cluster was restored or created again: its addresses just before are unknown'] : []),
-    ...(run && isUnknown(run) ? ['the content of an output was not saved: what changed it just before may be missing'] : []),
+    ...(run && isRestored(run)
+      ? ['the cluster was restored or created again: its addresses just before are unknown']
+      : []),
+    ...(run && isUnknown(run)
+      ? ['the content of an output was not saved: what changed it just before may be missing']
+      : []),
     ...(adopted === 1 ? ['1 address was there already when the hub first looked'] : []),
-    ...(adopted > 1 ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`] : []),
+    ...(adopted > 1
+      ? [`${adopted.toLocaleString('en')} addresses were there already when the hub first looked`]
+      : []),
   ];
   const changed = run ? changesOf(run, maxNamed) : { changes: [], more: 0 };
   // A run that neither read, wrote nor forgot an output knows no writer.
@@ -106,29 +126,48 @@ interface Reached {
 
 /** Outputs that were saved in an earlier incarnation do not show the state before this run. */
 const isRestored = ({ server, inputs, result }: Reached): boolean =>
-  inputs.outputs.some((o) => o.version < versionOf(result.cluster?.incarnation ?? 0, '0') && server.records.some((r) => nameOf(r) === nameOf(o)));
+  inputs.outputs.some(
+    (o) =>
+      o.version < versionOf(result.cluster?.incarnation ?? 0, '0') &&
+      server.records.some((r) => nameOf(r) === nameOf(o)),
+  );
 
 /** Has the run written, read or forgotten an output whose content was not saved? */
 const isUnknown = ({ server, inputs, result }: Reached): boolean =>
   inputs.outputs.some(
-    (o) => o.isMetadataOnly && (endedKinds({ inputs, result }).includes(o.kind) || server.records.some((r) => nameOf(r) === nameOf(o))),
+    (o) =>
+      o.isMetadataOnly &&
+      (endedKinds({ inputs, result }).includes(o.kind) ||
+        server.records.some((r) => nameOf(r) === nameOf(o))),
   );
 
-const hasForgotten = ({ inputs, result }: Reached): boolean => inputs.outputs.some((o) => endedKinds({ inputs, result }).includes(o.kind));
+const hasForgotten = ({ inputs, result }: Reached): boolean =>
+  inputs.outputs.some((o) => endedKinds({ inputs, result }).includes(o.kind));
 
 /** The run forgets the outputs of a service that is gone, of the controllers that are done with it. */
 const endedKinds = ({ inputs, result }: Pick<Reached, 'inputs' | 'result'>): readonly OutputKind[] =>
-  inputs.service ? [] : [...result.outcomes].flatMap(([part, { kind }]) => (kind === 'ok' && isController(part) ? [outputKindOf[part]] : []));
+  inputs.service
+    ? []
+    : [...result.outcomes].flatMap(([part, { kind }]) =>
+        kind === 'ok' && isController(part) ? [outputKindOf[part]] : [],
+      );
 
 const deletesOf = ({ deletes }: ServerState): Pick<HistoryRecord, 'deletes'> =>
-  deletes.Endpoints + deletes.EndpointSlice > 0 ? { deletes: { endpoints: deletes.Endpoints, slices: deletes.EndpointSlice } } : {};
+  deletes.Endpoints + deletes.EndpointSlice > 0
+    ? { deletes: { endpoints: deletes.Endpoints, slices: deletes.EndpointSlice } }
+    : {};
 
-const isFirst = ({ server, inputs }: Reached): boolean => server.records.length > 0 && !inputs.outputs.some((o) => o.object);
+const isFirst = ({ server, inputs }: Reached): boolean =>
+  server.records.length > 0 && !inputs.outputs.some((o) => o.object);
 
 /** Has the run written or deleted every slice that was saved? */
 function provesSlices({ server, inputs }: Reached): boolean {
   const slices = inputs.outputs.filter((o) => o.kind === 'EndpointSlice' && o.object);
-  return slices.length > 0 && server.writes.EndpointSlice > 0 && slices.every((o) => server.records.some((r) => nameOf(r) === nameOf(o)));
+  return (
+    slices.length > 0 &&
+    server.writes.EndpointSlice > 0 &&
+    slices.every((o) => server.records.some((r) => nameOf(r) === nameOf(o)))
+  );
 }
 
 /** Undefined where the hub writes in place of the built-in controllers. */
@@ -141,7 +180,10 @@ function writerAfter({ server, inputs, result: { cluster } }: Reached): HistoryR
   return by === 'built-in' ? 'built-in' : 'none';
 }
 
-/** Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster. Each counts once, wherever it is listed. */
+/**
+ * Addresses that a run found on the API server of which nothing was saved: as in its first run of a cluster.
+ * Each counts once, wherever it is listed.
+ */
 function adoptedBy({ server, inputs }: Reached): number {
   const known = new Set(inputs.outputs.map(nameOf));
   return addressCount(server.found.flatMap(({ record }) => (known.has(nameOf(record)) ? [] : [record])));
@@ -150,8 +192,14 @@ function adoptedBy({ server, inputs }: Reached): number {
 const addressCount = (records: readonly OutputRecord[]): number =>
   new Set([...view(records).values()].map(({ pod, address }) => `${pod} ${address}`)).size;
 
-/** An address may be in an output that the run did not touch too: in the slices of the writer before, while a Service is handed over. */
-function changesOf(run: Reached, maxNamed: number): Pick<HistoryRecord, 'changes' | 'more' | 'foundOtherwise'> {
+/**
+ * An address may be in an output that the run did not touch too: in the slices of the writer before, while a
+ * Service is handed over.
+ */
+function changesOf(
+  run: Reached,
+  maxNamed: number,
+): Pick<HistoryRecord, 'changes' | 'more' | 'foundOtherwise'> {
   const { server, inputs } = run;
   const found = byName(server.found.map(({ record }) => record));
   // An output whose content is not saved was as the run found it.
@@ -160,17 +208,29 @@ function changesOf(run: Reached, maxNamed: number): Pick<HistoryRecord, 'changes
   const after = new Map([...byName(kept), ...byName(server.records)]);
   const before = view(saved.values());
   const foundBefore = found.size > 0 ? view(new Map([...saved, ...found]).values()) : before;
-  const changes = changesBetween({ saved: before, found: foundBefore }, view(after.values()), whyOf(run), otherWriter(run), maxNamed);
+  const changes = changesBetween(
+    { saved: before, found: foundBefore },
+    view(after.values()),
+    whyOf(run),
+    otherWriter(run),
+    maxNamed,
+  );
   // The garbage collector takes the slices of a Service that is gone, also where another one has its name.
   const { service } = inputs;
   const isCollected = ({ kind, object }: OutputRecord): boolean =>
-    kind === 'EndpointSlice' && object !== undefined && !(service && isOwnedBy(object as EndpointSlice, service));
+    kind === 'EndpointSlice' &&
+    object !== undefined &&
+    !(service && isOwnedBy(object as EndpointSlice, service));
   const collected = addressCount(inputs.outputs.filter(isCollected));
   const { endpoints = 0, slices = 0 } = changes.foundOtherwise ?? {};
-  return { ...changes, ...(collected > 0 && { foundOtherwise: { endpoints, slices: Math.max(collected, slices) } }) };
+  return {
+    ...changes,
+    ...(collected > 0 && { foundOtherwise: { endpoints, slices: Math.max(collected, slices) } }),
+  };
 }
 
-const byName = (records: readonly OutputRecord[]): ReadonlyMap<string, OutputRecord> => new Map(records.map((r) => [nameOf(r), r]));
+const byName = (records: readonly OutputRecord[]): ReadonlyMap<string, OutputRecord> =>
+  new Map(records.map((r) => [nameOf(r), r]));
 
 const view = (records: Iterable<OutputRecord>): Addresses =>
   addressesOf([...records].flatMap(({ object }): OutputObject[] => (object ? [object] : [])));
@@ -179,7 +239,9 @@ function whyOf({ server, inputs, result }: Reached): Why {
   const { service, nodes, namespacePods } = inputs;
   // Mostly of one pod, so that a map of them all would not pay.
   const podOf = (name: string) => ({ pod: namespacePods.find((p) => p.name === name)?.pod, past: [] });
-  const isOverCapacity = server.records.some((r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined);
+  const isOverCapacity = server.records.some(
+    (r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined,
+  );
   const { cluster } = result;
   const handedOver = handOverReason(inputs, cluster);
   return (name, where) => {
@@ -188,10 +250,14 @@ function whyOf({ server, inputs, result }: Reached): Why {
     if (name === '' || !cluster) return { reason: 'NoPod', why: 'an address without a pod' };
     const { endpoints, slices } = verdictsOf(service, podOf(name), nodes);
     if (where !== inEndpoints) {
-      const { reason, why } = slices.find((s) => s.family === where) ?? withoutFamily(service !== undefined, where);
+      const { reason, why } =
+        slices.find((s) => s.family === where) ?? withoutFamily(service !== undefined, where);
       return { reason, why: shortened(why) };
     }
-    const over = isOverCapacity && endpoints.place !== 'absent' ? '; Endpoints are over capacity and list ready pods first' : '';
+    const over =
+      isOverCapacity && endpoints.place !== 'absent'
+        ? '; Endpoints are over capacity and list ready pods first'
+        : '';
     return { reason: endpoints.reason, why: shortened(`${endpoints.why}${over}`) };
   };
 }
@@ -202,17 +268,24 @@ interface Cause {
 }
 
 /** The reason of a hand-over, which overrides the reasons of the pods. */
-function handOverReason({ writers, outputs }: Inputs, cluster: ClusterRecord | undefined): { readonly endpoints?: Cause; readonly slices?: Cause } {
+function handOverReason(
+  { writers, outputs }: Inputs,
+  cluster: ClusterRecord | undefined,
+): { readonly endpoints?: Cause; readonly slices?: Cause } {
   if (!cluster || (cluster.optIn === 'off' && !outputs.some(isOursByOptIn))) return {};
   const { by, reason } = writers.slices;
-  if (by === 'opt-in') return { endpoints: { reason: 'OptedIn', why: 'the Service opted in: its Endpoints were deleted' } };
+  if (by === 'opt-in')
+    return { endpoints: { reason: 'OptedIn', why: 'the Service opted in: its Endpoints were deleted' } };
   if (by === 'none') return { slices: { reason: 'Withdrawn', why: `its slices were withdrawn: ${reason}` } };
-  if (by === 'built-in' && isShadow(cluster)) return { slices: { reason: 'HandedBack', why: `handed back to the built-in controllers: ${reason}` } };
+  if (by === 'built-in' && isShadow(cluster))
+    return { slices: { reason: 'HandedBack', why: `handed back to the built-in controllers: ${reason}` } };
   return {};
 }
 
 const withoutFamily = (isThere: boolean, family: string): Cause =>
-  isThere ? { reason: 'NoFamily', why: `the service has no ${family} slices` } : { reason: 'ServiceDeleted', why: 'the service does not exist' };
+  isThere
+    ? { reason: 'NoFamily', why: `the service has no ${family} slices` }
+    : { reason: 'ServiceDeleted', why: 'the service does not exist' };
 
 /** Who had written what the run found changed. */
 function otherWriter({ server, result }: Reached): string {

@@ -46,7 +46,12 @@ function reportLatency({ metrics }: SyncDeps, cluster: string, latencyMs: number
 }
 
 /** For people: metric, log line, and an Event of the Service. */
-export async function reportGivenUp(deps: SyncDeps, key: ServiceKey, { api, inputs }: RunResult, gaveUp: readonly GivenUp[]): Promise<void> {
+export async function reportGivenUp(
+  deps: SyncDeps,
+  key: ServiceKey,
+  { api, inputs }: RunResult,
+  gaveUp: readonly GivenUp[],
+): Promise<void> {
   for (const { part, error } of gaveUp) {
     deps.metrics.put('Parked', 1, { cluster: key.cluster });
     deps.log.error('work parked', { ...key, part, error });

@@ -16,13 +16,17 @@ export interface ClustersetRun {
   /** Name of the export or import. */
   readonly name: string;
   readonly claim: Pick<Claim, 'item' | 'message'>;
-  /** The API of the run's own cluster. Throws RequeueAfter while its circuit is open: what needs no API comes first. */
+  /**
+   * The API of the run's own cluster. Throws RequeueAfter while its circuit is open: what needs no API comes
+   * first.
+   */
   readonly api: () => Promise<ClusterApi>;
   /** The API of another cluster, to be read from, with the time limit of its calls. */
   readonly apiOf: (other: string, within: keyof TimeLeft) => Promise<ClusterApi>;
   /**
-   * Returns true if the API server refuses one object and serves the cluster otherwise. Refusals are by rights, admission or validation, or a 5xx or no
-   * answer, as behind a webhook that is down. False in a namespace that is being deleted.
+   * Returns true if the API server refuses one object and serves the cluster otherwise. Refusals are by
+   * rights, admission or validation, or a 5xx or no answer, as behind a webhook that is down. False in a
+   * namespace that is being deleted.
    */
   readonly isRefused: (error: unknown) => Promise<boolean>;
   /** Findings of an import's run. import-report-record.ts saves them at its end. */
@@ -38,12 +42,30 @@ export interface ClustersetRun {
 }
 
 /** The name of the run in its set. */
-export const keyInSet = ({ cluster, namespace, name }: ClustersetRun): SetKey => ({ set: cluster.clusterset.set, namespace, name });
+export const keyInSet = ({ cluster, namespace, name }: ClustersetRun): SetKey => ({
+  set: cluster.clusterset.set,
+  namespace,
+  name,
+});
 
-/** Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub gets no event for that. */
-export function refusedByCluster({ deps, cluster, namespace, name, claim }: ClustersetRun, what: string): RequeueOutcome {
-  deps.log.warn('cluster refuses a write of an export or import', { cluster: cluster.id, namespace, service: name, reason: what });
-  return requeue(deps, 'importRefused', { reason: `refused by the cluster: ${what}`, rounds: claim.message.requeues });
+/**
+ * Requeues with a growing wait. The cluster's administrator has to apply the relay's manifest, and the hub
+ * gets no event for that.
+ */
+export function refusedByCluster(
+  { deps, cluster, namespace, name, claim }: ClustersetRun,
+  what: string,
+): RequeueOutcome {
+  deps.log.warn('cluster refuses a write of an export or import', {
+    cluster: cluster.id,
+    namespace,
+    service: name,
+    reason: what,
+  });
+  return requeue(deps, 'importRefused', {
+    reason: `refused by the cluster: ${what}`,
+    rounds: claim.message.requeues,
+  });
 }
 
 export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };

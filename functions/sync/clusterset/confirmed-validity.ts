@@ -1,4 +1,7 @@
-/** The validity of an export of the run's cluster: by the snapshot, and by the cluster itself before the snapshot alone takes endpoints away. */
+/**
+ * The validity of an export of the run's cluster: by the snapshot, and by the cluster itself before the
+ * snapshot alone takes endpoints away.
+ */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type ExportValidity, staysInSet, validityOf } from '#shared/clusterset/export-validity.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
@@ -7,25 +10,45 @@ import type { Service } from '#shared/kube/types.ts';
 import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
-export function validityIn({ clusterset, optIn }: ClusterRecord, { metadata }: ServiceExport, service: Service | undefined): ExportValidity {
+export function validityIn(
+  { clusterset, optIn }: ClusterRecord,
+  { metadata }: ServiceExport,
+  service: Service | undefined,
+): ExportValidity {
   const { namespace = '', name } = metadata;
   const isDeleting = metadata.deletionTimestamp !== undefined;
-  return validityOf({ namespace, name, isDeleting, service, allowed: clusterset.exports.namespaces, optsIn: optIn !== 'off' });
+  return validityOf({
+    namespace,
+    name,
+    isDeleting,
+    service,
+    allowed: clusterset.exports.namespaces,
+    optsIn: optIn !== 'off',
+  });
 }
 
 /** The Service, as the snapshot has it, takes all endpoints of the export away. */
-const takesEndpoints = (validity: ExportValidity): boolean => !validity.valid && staysInSet(validity) && !validity.keeps;
+const takesEndpoints = (validity: ExportValidity): boolean =>
+  !validity.valid && staysInSet(validity) && !validity.keeps;
 
 /**
- * For an export that is in the set. Asks the API of its cluster before the Service as the snapshot has it takes the endpoints away: every importer would
- * lose them at once. Throws RequeueAfter if they stay by the cluster's Service, or while the circuit is open. The snapshot counts for a cluster without an
- * API.
+ * For an export that is in the set. Asks the API of its cluster before the Service as the snapshot has it
+ * takes the endpoints away: every importer would lose them at once. Throws RequeueAfter if they stay by the
+ * cluster's Service, or while the circuit is open. The snapshot counts for a cluster without an API.
  */
-export async function confirmedValidity(run: ClustersetRun, serviceExport: ServiceExport, validity: ExportValidity): Promise<ExportValidity> {
+export async function confirmedValidity(
+  run: ClustersetRun,
+  serviceExport: ServiceExport,
+  validity: ExportValidity,
+): Promise<ExportValidity> {
   const { deps, cluster, namespace, name } = run;
-  if (validity.valid || !takesEndpoints(validity) || !(deps.reaches?.(cluster) ?? cluster.api)) return validity;
+  if (validity.valid || !takesEndpoints(validity) || !(deps.reaches?.(cluster) ?? cluster.api))
+    return validity;
   const service = await (await run.api()).get('Service', namespace, name);
-  if (takesEndpoints(validityIn(cluster, serviceExport, service && project('Service', service)))) return validity;
+  if (takesEndpoints(validityIn(cluster, serviceExport, service && project('Service', service))))
+    return validity;
   deps.metrics.put('Drift', 1, { cluster: cluster.id });
-  throw requeueRun(deps, 'snapshotInDoubt', { reason: `by the snapshot the export has no endpoints (${validity.message}), by the cluster it has` });
+  throw requeueRun(deps, 'snapshotInDoubt', {
+    reason: `by the snapshot the export has no endpoints (${validity.message}), by the cluster it has`,
+  });
 }

@@ -1,4 +1,7 @@
-/** The writes of an import's derived Service. No Service goes before the API server has taken the next one in a dry run. */
+/**
+ * The writes of an import's derived Service. No Service goes before the API server has taken the next one in
+ * a dry run.
+ */
 import { ClusterApiError, isAlreadyExists, isInvalid } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
@@ -24,8 +27,8 @@ export interface NotReady {
 }
 
 /**
- * Type and first family of a Service are settled. If the API server refuses a Service with the next ones, the import keeps the present ones: resolves to
- * the merge with these.
+ * Type and first family of a Service are settled. If the API server refuses a Service with the next ones, the
+ * import keeps the present ones: resolves to the merge with these.
  */
 export async function confirmRecreation(
   run: ClustersetRun,
@@ -42,11 +45,17 @@ export async function confirmRecreation(
   return { merged: kept };
 }
 
-async function refusalOf(run: ClustersetRun, api: ClusterApi, { merged, serviceImport }: DerivedToPlan): Promise<NotReady | undefined> {
+async function refusalOf(
+  run: ClustersetRun,
+  api: ClusterApi,
+  { merged, serviceImport }: DerivedToPlan,
+): Promise<NotReady | undefined> {
   const draft = derivedDraft(merged, serviceImport);
   if (!(await hasFamilyOf(api, draft))) return unsupported(draft);
   try {
-    await orWithoutDistribution(merged, [], (of) => api.dryRunCreate('Service', derivedDraft(of, serviceImport)));
+    await orWithoutDistribution(merged, [], (of) =>
+      api.dryRunCreate('Service', derivedDraft(of, serviceImport)),
+    );
   } catch (error) {
     // The API server looks for the name last: after validation, allocation and admission.
     if (isAlreadyExists(error)) return undefined;
@@ -56,7 +65,11 @@ async function refusalOf(run: ClustersetRun, api: ClusterApi, { merged, serviceI
 }
 
 /** Resolves to undefined if the derived Service is being deleted, so no slices are written. */
-export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: DerivedToPlan): Promise<Service | NotReady | undefined> {
+export async function writeDerived(
+  run: ClustersetRun,
+  api: ClusterApi,
+  to: DerivedToPlan,
+): Promise<Service | NotReady | undefined> {
   const { merged, serviceImport, current } = to;
   const plan = planDerivedService(to);
   if (plan.kind === 'unchanged') return current?.metadata.deletionTimestamp ? undefined : current;
@@ -78,25 +91,36 @@ export async function writeDerived(run: ClustersetRun, api: ClusterApi, to: Deri
   if (plan.kind === 'create' && !(await hasFamilyOf(api, plan.draft))) return unsupported(plan.draft);
   if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
   try {
-    return await orWithoutDistribution(merged, run.notes, (of) => api.create('Service', derivedDraft(of, serviceImport)));
+    return await orWithoutDistribution(merged, run.notes, (of) =>
+      api.create('Service', derivedDraft(of, serviceImport)),
+    );
   } catch (error) {
     return notReadyFor(run, plan.draft, error);
   }
 }
 
 /** The field is a wish. An API server of an older Kubernetes does not know each of its values. */
-async function orWithoutDistribution<T>(merged: MergedExports, notes: string[], write: (merged: MergedExports) => Promise<T>): Promise<T> {
+async function orWithoutDistribution<T>(
+  merged: MergedExports,
+  notes: string[],
+  write: (merged: MergedExports) => Promise<T>,
+): Promise<T> {
   try {
     return await write(merged);
   } catch (error) {
     if (!isInvalid(error, 'spec.trafficDistribution')) throw error;
     const { trafficDistribution, ...spec } = merged.spec;
-    notes.push(`trafficDistribution ${trafficDistribution} is left out, which the cluster does not know: ${error.message}`);
+    notes.push(
+      `trafficDistribution ${trafficDistribution} is left out, which the cluster does not know: ${error.message}`,
+    );
     return write({ ...merged, spec });
   }
 }
 
-/** An API server takes a headless Service of each family, also if the cluster lacks it. The dry run is of a Service with an address. */
+/**
+ * An API server takes a headless Service of each family, also if the cluster lacks it. The dry run is of a
+ * Service with an address.
+ */
 async function hasFamilyOf(api: ClusterApi, draft: DerivedDraft): Promise<boolean> {
   const { clusterIP, ...spec } = draft.spec;
   if (clusterIP !== 'None' || spec.ipFamilies === undefined) return true;
@@ -124,7 +148,10 @@ const unsupported = ({ spec }: DerivedDraft): NotReady => ({
   failure: undefined,
 });
 
-/** Returns `before` if the API server refuses the write, and adds its message to `run.refusals`. An example is an import whose marks a user has removed. */
+/**
+ * Returns `before` if the API server refuses the write, and adds its message to `run.refusals`. An example is
+ * an import whose marks a user has removed.
+ */
 export async function unlessRefused<T>(run: ClustersetRun, before: T, write: () => Promise<T>): Promise<T> {
   try {
     return await write();

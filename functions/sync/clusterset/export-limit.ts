@@ -8,34 +8,53 @@ import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
- * Checks a new export: the exports in the set stay there. A namespace counts towards the cluster's limit with no more than its
- * own, so a tenant of one namespace leaves room for the others.
+ * Checks a new export: the exports in the set stay there. A namespace counts towards the cluster's limit with
+ * no more than its own, so a tenant of one namespace leaves room for the others.
  */
 export async function withinLimit(run: Exporting, validity: ExportValidity): Promise<ExportValidity> {
   if (!validity.valid) return validity;
   const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = run.deps.limits.sync;
   const store = { table: run.deps.table, cluster: run.cluster.id };
   let [here, all] = [0, 0];
-  for await (const { namespace } of firstNamesOf(store, 'ServiceExport', { inNamespace: inNamespace + 1, inCluster: inCluster + 1 })) {
+  for await (const { namespace } of firstNamesOf(store, 'ServiceExport', {
+    inNamespace: inNamespace + 1,
+    inCluster: inCluster + 1,
+  })) {
     all++;
     if (namespace === run.namespace) here++;
   }
-  if (all > inCluster) return tooMany(`the cluster has more than ${inCluster.toLocaleString('en')} ServiceExports, which is the most`);
+  if (all > inCluster)
+    return tooMany(
+      `the cluster has more than ${inCluster.toLocaleString('en')} ServiceExports, which is the most`,
+    );
   if (here <= inNamespace || (await othersExported(run)).size < inNamespace) return validity;
-  return tooMany(`the cluster exports ${inNamespace.toLocaleString('en')} Services of namespace ${run.namespace}, which is the most`);
+  return tooMany(
+    `the cluster exports ${inNamespace.toLocaleString('en')} Services of namespace ${run.namespace}, which is the most`,
+  );
 }
 
 /** `cluster`: the exporter. */
 type Exporting = Pick<ClustersetRun, 'deps' | 'cluster' | 'namespace' | 'name'>;
 
-const tooMany = (why: string): ExportValidity => ({ valid: false, reason: 'TooMany', message: `${why}, and this one is not among them` });
+const tooMany = (why: string): ExportValidity => ({
+  valid: false,
+  reason: 'TooMany',
+  message: `${why}, and this one is not among them`,
+});
 
-/** Some of the exports that were too many may take the place of this one, which has gone. The next that goes wakes others, and so does each resync. */
+/**
+ * Some of the exports that were too many may take the place of this one, which has gone. The next that goes
+ * wakes others, and so does each resync.
+ */
 export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
   const { deps, cluster, namespace, name } = run;
   const { maxExports } = deps.limits.sync;
   const there: string[] = [];
-  for await (const other of objectNamesIn({ table: deps.table, cluster: cluster.id }, 'ServiceExport', namespace)) {
+  for await (const other of objectNamesIn(
+    { table: deps.table, cluster: cluster.id },
+    'ServiceExport',
+    namespace,
+  )) {
     if (there.push(other.name) > 2 * maxExports) break;
   }
   if (there.length < maxExports) return;
@@ -48,8 +67,18 @@ export async function wakeBeyondLimit(run: ClustersetRun): Promise<void> {
 /** More than one, for some are not valid. */
 const wokenForPlace = 10;
 
-/** The other exports of the namespace. A run that was cut short may have left the mark of this export without its entry. */
-async function othersExported({ deps, cluster, namespace, name: own }: Exporting): Promise<ReadonlySet<string>> {
-  const names = (await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id, namespace))).map(({ name }) => name);
+/**
+ * The other exports of the namespace. A run that was cut short may have left the mark of this export without
+ * its entry.
+ */
+async function othersExported({
+  deps,
+  cluster,
+  namespace,
+  name: own,
+}: Exporting): Promise<ReadonlySet<string>> {
+  const names = (
+    await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id, namespace))
+  ).map(({ name }) => name);
   return new Set(names.filter((name) => name !== own));
 }

@@ -1,6 +1,7 @@
 /**
- * The import run of a cluster ends with its state and its report. The state has the exports that it has confirmed, or its failure, and the exports of the
- * name report it (MC-3, MC-80). A changed failure wakes these exports; the state has the pending wake-up until they are woken. An export that waits for a
+ * The import run of a cluster ends with its state and its report. The state has the exports that it has
+ * confirmed, or its failure, and the exports of the name report it (MC-3, MC-80). A changed failure wakes
+ * these exports; the state has the pending wake-up until they are woken. An export that waits for a
  * confirmation is requeued.
  */
 import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
@@ -15,8 +16,15 @@ import { saveReport } from './import-report-record.ts';
 import { namespaceTakesImports } from './taking-namespaces.ts';
 import { wakeAtPace } from './wake-clusters.ts';
 
-/** Call it at the end of the run, whose findings are saved too. `entries`: as the run has merged them. `failure` undefined: the import is as it should be. */
-export async function confirmImport(run: ClustersetRun, { exportTexts }: SetEntries, failure: ExportFailure | undefined): Promise<void> {
+/**
+ * Call it at the end of the run, whose findings are saved too. `entries`: as the run has merged them.
+ * `failure` undefined: the import is as it should be.
+ */
+export async function confirmImport(
+  run: ClustersetRun,
+  { exportTexts }: SetEntries,
+  failure: ExportFailure | undefined,
+): Promise<void> {
   const { deps, cluster } = run;
   if (failure?.reason === 'ImportNotOurs') deps.metrics.put('ImportsBlocked', 1, { cluster: cluster.id });
   await saveResult(run, exportTexts.size === 0 ? undefined : stateOf(exportTexts, failure));
@@ -33,14 +41,19 @@ async function saveResult(run: ClustersetRun, state: ImportState | undefined): P
 async function saveState(run: ClustersetRun, state: ImportState | undefined): Promise<void> {
   const { deps, cluster, namespace, name } = run;
   const key = keyInSet(run);
-  // Read just before the save: a late worker may have saved another failure during this run, and then the exports are woken.
+  // Read just before the save: a late worker may have saved another failure during this run, and then the
+  // exports are woken.
   const before = await readImportState(deps.table, key, cluster.id);
   const text = state && JSON.stringify(state);
   if (before?.text === text && !before?.isPending) return;
   const failure = state?.failure;
-  const isFailureNew = JSON.stringify(failure) !== JSON.stringify(before && (JSON.parse(before.text) as ImportState).failure);
+  const isFailureNew =
+    JSON.stringify(failure) !== JSON.stringify(before && (JSON.parse(before.text) as ImportState).failure);
   if (isFailureNew || before?.isPending) {
-    await saveImportState(deps.table, key, cluster.id, { text: text ?? JSON.stringify({ has: {} } satisfies ImportState), isPending: true });
+    await saveImportState(deps.table, key, cluster.id, {
+      text: text ?? JSON.stringify({ has: {} } satisfies ImportState),
+      isPending: true,
+    });
     if (failure) {
       const text = failure.reason === 'Exported' ? 'import not whole' : 'import not made';
       deps.log.warn(text, { cluster: cluster.id, namespace, service: name, reason: failure.message });
@@ -48,7 +61,12 @@ async function saveState(run: ClustersetRun, state: ImportState | undefined): Pr
     const { exportTexts } = await readSetEntries(deps.table, key);
     await wakeAtPace(run, { clusters: [...exportTexts.keys()], kind: 'export' });
   }
-  await saveImportState(deps.table, key, cluster.id, text === undefined ? undefined : { text, isPending: false });
+  await saveImportState(
+    deps.table,
+    key,
+    cluster.id,
+    text === undefined ? undefined : { text, isPending: false },
+  );
 }
 
 /** The states of the name's imports, by importing cluster. */
@@ -66,17 +84,22 @@ export interface OfName {
 }
 
 /**
- * Returns why the export has not come to each of its importers, or not whole. `exportText`: the export as the set has it, undefined without one.
- * Former importers are ignored.
+ * Returns why the export has not come to each of its importers, or not whole. `exportText`: the export as the
+ * set has it, undefined without one. Former importers are ignored.
  */
-export async function failureOfImports(run: ClustersetRun, of: OfName, exportText: string | undefined): Promise<ExportFailure | undefined> {
+export async function failureOfImports(
+  run: ClustersetRun,
+  of: OfName,
+  exportText: string | undefined,
+): Promise<ExportFailure | undefined> {
   const ofEach = await concurrently(16, of.importers, async (id): Promise<readonly FailureIn[]> => {
     const failure = await failureIn(run, id, of.states.get(id), exportText);
     return failure ? [{ ...failure, cluster: id }] : [];
   });
   const all = ofEach.flat();
   const blocked = all.find(blocks);
-  // The run comes again if it waits, but not if it is blocked. Then it names no import that is merely not confirmed yet.
+  // The run comes again if it waits, but not if it is blocked. Then it names no import that is merely not
+  // confirmed yet.
   const named = blocked ? all.filter(({ reason }) => reason !== 'Pending') : all;
   const first = blocked ?? named.find(({ reason }) => reason === 'Pending') ?? named[0];
   return first && { reason: first.reason, message: together(named) };
@@ -98,7 +121,9 @@ function together(failures: readonly FailureIn[]): string {
 
 const blocks = ({ reason }: ExportFailure): boolean => reason !== 'Exported' && reason !== 'Pending';
 
-/** A paused importer is named, and not waited for: its import stays as it is for as long as an operator wants. */
+/**
+ * A paused importer is named, and not waited for: its import stays as it is for as long as an operator wants.
+ */
 async function failureIn(
   run: ClustersetRun,
   id: string,
@@ -116,7 +141,10 @@ async function failureIn(
     : { reason: 'Exported', message: `the cluster is ${importer.mode}: its import stays as it is` };
 }
 
-async function activeImporter({ deps, cluster }: ClustersetRun, id: string): Promise<ClusterRecord | undefined> {
+async function activeImporter(
+  { deps, cluster }: ClustersetRun,
+  id: string,
+): Promise<ClusterRecord | undefined> {
   const importer = await readCluster(deps.table, id);
   const isActive = importer && !isDeregistered(importer) && importer.clusterset.imports === 'active';
   return isActive && importer.clusterset.set === cluster.clusterset.set ? importer : undefined;

@@ -1,4 +1,7 @@
-/** `imports: shadow` (MC-96): what an import would be is computed from the snapshots and saved for explain and console. Its cluster is not asked. */
+/**
+ * `imports: shadow` (MC-96): what an import would be is computed from the snapshots and saved for explain and
+ * console. Its cluster is not asked.
+ */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
@@ -32,7 +35,9 @@ export async function findPreview(
   const inTheWay = await standsInTheWay(run);
   const would = inTheWay ? 'would not be written' : 'would be written';
   const endpoints = [...slices.plans].flatMap(([cluster, { addressTypes }]) =>
-    addressTypes.flatMap((t) => t.create.flatMap(endpointLines)).map((text) => `EndpointSlices of ${cluster}: ${would}: ${text}`),
+    addressTypes
+      .flatMap((t) => t.create.flatMap(endpointLines))
+      .map((text) => `EndpointSlices of ${cluster}: ${would}: ${text}`),
   );
   const preview = limited([
     `ServiceImport ${namespace}/${name}: ${would}: ${merged.spec.type}, ports ${portsText(merged.spec.ports)}, of ${merged.clusters.join(', ')}`,
@@ -46,8 +51,16 @@ export async function findPreview(
   Object.assign(found, reportOf(slices), { preview, inTheWay });
 }
 
-/** Returns the kind of an object that has one of the two names and is not the hub's, by the snapshot of the cluster. */
-async function standsInTheWay({ deps, cluster, namespace, name }: ClustersetRun): Promise<'ServiceImport' | 'Service' | undefined> {
+/**
+ * Returns the kind of an object that has one of the two names and is not the hub's, by the snapshot of the
+ * cluster.
+ */
+async function standsInTheWay({
+  deps,
+  cluster,
+  namespace,
+  name,
+}: ClustersetRun): Promise<'ServiceImport' | 'Service' | undefined> {
   const store = { table: deps.table, cluster: cluster.id };
   const [serviceImport, service] = await allToEnd([
     readObject(store, 'ServiceImport', namespace, name),

@@ -1,4 +1,7 @@
-/** The findings of an import's run, for explain, the console and the next run. A run saves only changed findings. */
+/**
+ * The findings of an import's run, for explain, the console and the next run. A run saves only changed
+ * findings.
+ */
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
 import { type ImportReport, readImportReport, saveImportReport } from '#shared/store/import-report.ts';
@@ -22,8 +25,17 @@ export function reportOf({ leftOut, held }: Pick<ImportedSlicesPlan, 'leftOut' |
 export const saveReport = ({ deps, cluster, namespace, name, found }: ClustersetRun): Promise<void> =>
   saveImportReport(deps.table, { cluster: cluster.id, namespace, name }, found, deps.now());
 
-/** Resolves to the sources that the mass-removal guard doubted in the run before a retry. Other runs read nothing. */
-export async function doubtedBefore({ deps, cluster, namespace, name, claim }: ClustersetRun): Promise<readonly string[]> {
+/**
+ * Resolves to the sources that the mass-removal guard doubted in the run before a retry. Other runs read
+ * nothing.
+ */
+export async function doubtedBefore({
+  deps,
+  cluster,
+  namespace,
+  name,
+  claim,
+}: ClustersetRun): Promise<readonly string[]> {
   if (!isRetry({ work: claim.item }, 'import')) return [];
   return (await readImportReport(deps.table, { cluster: cluster.id, namespace, name }))?.report.doubted ?? [];
 }

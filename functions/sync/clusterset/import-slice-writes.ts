@@ -8,8 +8,9 @@ import { createSlice, deleteAsSeen } from '../writes/conditional-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
- * Creates and updates precede deletions. The cluster's policies refuse slices of sources and ranges that they do not list. The rest of such a source stays
- * as it is, and other sources are written. Resolves to the first refusal of each such source.
+ * Creates and updates precede deletions. The cluster's policies refuse slices of sources and ranges that they
+ * do not list. The rest of such a source stays as it is, and other sources are written. Resolves to the first
+ * refusal of each such source.
  */
 export async function applySlicePlan(
   run: ClustersetRun,
@@ -29,12 +30,14 @@ export async function applySlicePlan(
       refused.set(cluster, error);
     }
   }
-  // Each run has read the slices of the import first. A user may have changed the labels of a slice that has the name: another name is tried.
+  // Each run has read the slices of the import first. A user may have changed the labels of a slice that has
+  // the name: another name is tried.
   const create = (draft: SliceDraft) => {
     const owner = draft.metadata.ownerReferences?.[0]?.uid ?? '';
     return createSlice(api, { namespace: run.namespace, draft, owner, taken });
   };
-  for (const [cluster, drafts] of copies) for (const draft of drafts) await write(cluster, () => create(draft));
+  for (const [cluster, drafts] of copies)
+    for (const draft of drafts) await write(cluster, () => create(draft));
   for (const [cluster, { addressTypes }] of plans) {
     for (const t of addressTypes) {
       for (const draft of t.create) await write(cluster, () => create(draft));

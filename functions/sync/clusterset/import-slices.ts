@@ -1,14 +1,26 @@
-/** Plans the slices of an import for all sources together, asks the mass-removal guard for each source, and writes the slices (MC-74). */
+/**
+ * Plans the slices of an import for all sources together, asks the mass-removal guard for each source, and
+ * writes the slices (MC-74).
+ */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
 import type { ClusterState } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
-import { type ImportedSlicesPlan, type ImportSource, planImportedSlices } from '#shared/clusterset/imported-slices.ts';
+import {
+  type ImportedSlicesPlan,
+  type ImportSource,
+  planImportedSlices,
+} from '#shared/clusterset/imported-slices.ts';
 import { leftOutNotes } from '#shared/clusterset/left-out.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import type { LeftOutReason } from '#shared/clusterset/source-pods.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
-import { importsManagedBy, labelServiceName, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import {
+  importsManagedBy,
+  labelServiceName,
+  labelSliceManagedBy,
+  labelSourceCluster,
+} from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
@@ -28,11 +40,16 @@ export interface ImportToWrite extends Pick<Sources, 'sources' | 'importer' | 'm
   readonly slices: readonly EndpointSlice[];
 }
 
-export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, to: ImportToWrite): Promise<Outcome> {
+export async function writeImportedSlices(
+  run: ClustersetRun,
+  api: ClusterApi,
+  to: ImportToWrite,
+): Promise<Outcome> {
   const { merged, derived, sources, importer, memberOf, slices } = to;
   const { deps, cluster, name } = run;
   const { maxEndpointsPerSlice } = cluster.settings;
-  const planWith: PlanWith = (of) => planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
+  const planWith: PlanWith = (of) =>
+    planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
   const plan = planWith(sources);
   const before = await doubtedBefore(run);
   const confirmed = await concurrently(8, sources, (source) =>
@@ -57,22 +74,39 @@ export async function writeImportedSlices(run: ClustersetRun, api: ClusterApi, t
   if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
   deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: cluster.id });
-  return requeue(deps, 'noReadySource', { reason: `other sources are not ready for each of its ports: slices of ${plan.held.join(', ')} stay` });
+  return requeue(deps, 'noReadySource', {
+    reason: `other sources are not ready for each of its ports: slices of ${plan.held.join(', ')} stay`,
+  });
 }
 
 function countLeftOut({ deps, cluster }: ClustersetRun, { leftOut }: ImportedSlicesPlan): void {
-  const count = (kind: LeftOutReason['kind']): number => leftOut.filter(({ reason }) => reason.kind === kind).length;
+  const count = (kind: LeftOutReason['kind']): number =>
+    leftOut.filter(({ reason }) => reason.kind === kind).length;
   const [collisions, outside] = [count('collision'), count('outside-cidrs')];
   if (collisions > 0) deps.metrics.put('AddressCollisions', collisions, { cluster: cluster.id });
   if (outside > 0) deps.metrics.put('AddressesOutside', outside, { cluster: cluster.id });
 }
 
-/** Resolves to the hub's own slices. Proxies use those of other controllers too, for instance of a time when the derived Service had a selector. */
-export async function listImportedSlices({ namespace, name, notes }: ClustersetRun, api: ClusterApi): Promise<readonly EndpointSlice[]> {
-  const { items } = await api.list('EndpointSlice', namespace, { labels: { [labelServiceName]: derivedName(namespace, name) } });
+/**
+ * Resolves to the hub's own slices. Proxies use those of other controllers too, for instance of a time when
+ * the derived Service had a selector.
+ */
+export async function listImportedSlices(
+  { namespace, name, notes }: ClustersetRun,
+  api: ClusterApi,
+): Promise<readonly EndpointSlice[]> {
+  const { items } = await api.list('EndpointSlice', namespace, {
+    labels: { [labelServiceName]: derivedName(namespace, name) },
+  });
   const own = items.filter(({ metadata }) => metadata.labels?.[labelSliceManagedBy] === importsManagedBy);
-  const others = items.filter((slice) => !own.includes(slice) && !slice.metadata.deletionTimestamp && (slice.endpoints ?? []).length > 0);
-  if (others.length > 0) notes.push(`slices that are not the hub's are served too: ${others.map((slice) => slice.metadata.name).join(', ')}`);
+  const others = items.filter(
+    (slice) =>
+      !own.includes(slice) && !slice.metadata.deletionTimestamp && (slice.endpoints ?? []).length > 0,
+  );
+  if (others.length > 0)
+    notes.push(
+      `slices that are not the hub's are served too: ${others.map((slice) => slice.metadata.name).join(', ')}`,
+    );
   return own;
 }
 
@@ -82,7 +116,9 @@ const ofSource = (slices: readonly EndpointSlice[], cluster: string): readonly E
   slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);
 
 /** By family and address, one for each endpoint. */
-const addressesIn = (slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[]): readonly string[] =>
+const addressesIn = (
+  slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[],
+): readonly string[] =>
   slices.flatMap((s) => (s.endpoints ?? []).map(({ addresses }) => `${s.addressType} ${addresses[0] ?? ''}`));
 
 interface ToConfirm {
@@ -97,10 +133,14 @@ interface ToConfirm {
 }
 
 /**
- * The source as the mass-removal guard lets the run use it. It has the pods of its own API if more stays by them. If its API cannot be asked, it is
- * silent: its slices stay.
+ * The source as the mass-removal guard lets the run use it. It has the pods of its own API if more stays by
+ * them. If its API cannot be asked, it is silent: its slices stay.
  */
-async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToConfirm): Promise<ImportSource> {
+async function confirmedSource(
+  run: ClustersetRun,
+  source: ImportSource,
+  to: ToConfirm,
+): Promise<ImportSource> {
   const { cluster, sources, slices, planWith, plan, isAgain } = to;
   const { exported, ...rest } = source;
   const own = ofSource(slices, source.cluster);
@@ -108,7 +148,8 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
     const planned = plans.get(source.cluster);
     return addressesIn(planned ? slicesAfter(own, planned) : own);
   };
-  const withPods = (pods: readonly Pod[]): ImportSource => (exported ? { ...source, exported: { ...exported, pods } } : source);
+  const withPods = (pods: readonly Pod[]): ImportSource =>
+    exported ? { ...source, exported: { ...exported, pods } } : source;
   const verdict = await guardRemoval(run.deps, {
     cluster: source.cluster,
     before: addressesIn(own),
@@ -122,21 +163,31 @@ async function confirmedSource(run: ClustersetRun, source: ImportSource, to: ToC
 }
 
 /**
- * Lists the pods by the cluster's own API. Resolves to undefined if it does not answer, or if the Service has another selector than the export. A Service
- * that is gone, or without a valid selector, does not contradict the export, which follows the last valid one. The slices of the other sources wait for the
- * answer: the first call is short. Stores nothing: the relay's next events count again.
+ * Lists the pods by the cluster's own API. Resolves to undefined if it does not answer, or if the Service has
+ * another selector than the export. A Service that is gone, or without a valid selector, does not contradict
+ * the export, which follows the last valid one. The slices of the other sources wait for the answer: the
+ * first call is short. Stores nothing: the relay's next events count again.
  */
-async function livePods(run: ClustersetRun, { id }: ClusterState, { spec }: Service): Promise<readonly Pod[] | undefined> {
+async function livePods(
+  run: ClustersetRun,
+  { id }: ClusterState,
+  { spec }: Service,
+): Promise<readonly Pod[] | undefined> {
   try {
     const live = await (await run.apiOf(id, 'brief')).get('Service', run.namespace, run.name);
     const selector = live && selectorOf(live);
     if (selector && !sameLabels(selector, spec?.selector)) return undefined;
     return spec?.selector ? await listPods(await run.apiOf(id, 'call'), run.namespace, spec.selector) : [];
   } catch (error) {
-    run.deps.log.warn('source cluster cannot be asked: its slices stay', { cluster: id, error: String(error) });
+    run.deps.log.warn('source cluster cannot be asked: its slices stay', {
+      cluster: id,
+      error: String(error),
+    });
     return undefined;
   }
 }
 
 const selectorOf = (service: Service): Labels | undefined =>
-  service.metadata.deletionTimestamp || service.spec?.type === 'ExternalName' ? undefined : withOptInSelector(service, 'active').spec?.selector;
+  service.metadata.deletionTimestamp || service.spec?.type === 'ExternalName'
+    ? undefined
+    : withOptInSelector(service, 'active').spec?.selector;

@@ -1,4 +1,6 @@
-/** The sources of an import: the exports of its name, and the pods of each source that is not silent (MC-70). */
+/**
+ * The sources of an import: the exports of its name, and the pods of each source that is not silent (MC-70).
+ */
 import { hasLeft } from '#shared/clusters/mode.ts';
 import { type ClusterState, readClusterState } from '#shared/clusters/record.ts';
 import { isListed, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
@@ -19,7 +21,10 @@ import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 export interface Sources {
   /** Undefined: nothing exports the name. */
   readonly merged: MergedExports | undefined;
-  /** When the merge was made, ms since the epoch: an export that decided for long enough by then has precedence. */
+  /**
+   * When the merge was made, ms since the epoch: an export that decided for long enough by then has
+   * precedence.
+   */
   readonly mergedAtMs: number;
   readonly sources: readonly ImportSource[];
   readonly importer: Importer;
@@ -37,7 +42,10 @@ export async function readSources(run: ClustersetRun, entries: SetEntries): Prom
   const members = (await concurrently(8, [...exportTexts.keys()], (id) => readMember(run, id))).flat();
   const exports = members.map(({ id }) => JSON.parse(exportTexts.get(id) as string) as ExportedService);
   const mergedAtMs = deps.now();
-  const merged = mergeExports(exports, { winner: settledWinner(winner, mergedAtMs), precedence: cluster.clusterset.precedence });
+  const merged = mergeExports(exports, {
+    winner: settledWinner(winner, mergedAtMs),
+    precedence: cluster.clusterset.precedence,
+  });
   return {
     merged,
     mergedAtMs,
@@ -48,39 +56,74 @@ export async function readSources(run: ClustersetRun, entries: SetEntries): Prom
   };
 }
 
-/** Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's record of that cluster decides. */
-async function readMember({ deps, namespace, name }: ClustersetRun, id: string): Promise<readonly SourceMember[]> {
-  const [member, pods] = await allToEnd([readClusterState(deps.table, id), readExportedPods(deps.table, { cluster: id, namespace, name })]);
+/**
+ * Exports of a cluster that has left do not count. An entry comes from the exporter itself, so the hub's
+ * record of that cluster decides.
+ */
+async function readMember(
+  { deps, namespace, name }: ClustersetRun,
+  id: string,
+): Promise<readonly SourceMember[]> {
+  const [member, pods] = await allToEnd([
+    readClusterState(deps.table, id),
+    readExportedPods(deps.table, { cluster: id, namespace, name }),
+  ]);
   return member && !hasLeft(member) ? [{ ...member, pods }] : [];
 }
 
-/** Records whose export has precedence, or that nothing exports the name any more. Throws RequeueAfter if another run has recorded it meanwhile. */
-export async function recordWinner(run: ClustersetRun, { merged, mergedAtMs, entries: { winner } }: Sources): Promise<void> {
+/**
+ * Records whose export has precedence, or that nothing exports the name any more. Throws RequeueAfter if
+ * another run has recorded it meanwhile.
+ */
+export async function recordWinner(
+  run: ClustersetRun,
+  { merged, mergedAtMs, entries: { winner } }: Sources,
+): Promise<void> {
   const next = merged && winnerToRecord(merged.winner, winner, mergedAtMs);
   if (merged ? next === undefined : winner === undefined) return;
   if (!(await saveWinner(run.deps.table, keyInSet(run), next, winner)))
-    throw requeueRun(run.deps, 'setChanged', { reason: 'another cluster has named the export that has precedence' });
+    throw requeueRun(run.deps, 'setChanged', {
+      reason: 'another cluster has named the export that has precedence',
+    });
 }
 
 /** Its nodes are read only where an export asks for a locality. */
-async function importerOf({ deps, cluster }: ClustersetRun, merged: MergedExports | undefined): Promise<Importer> {
-  return { cluster: cluster.id, zones: merged?.locality ? zonesOf((await nodesOf(deps, cluster)).nodes.values()) : [] };
+async function importerOf(
+  { deps, cluster }: ClustersetRun,
+  merged: MergedExports | undefined,
+): Promise<Importer> {
+  return {
+    cluster: cluster.id,
+    zones: merged?.locality ? zonesOf((await nodesOf(deps, cluster)).nodes.values()) : [],
+  };
 }
 
 /**
- * A silent source gets its last known pods, for an importing cluster without its slices: the cluster has just joined, or a user has deleted the import.
- * The endpoints may be dead, as those in the other importers.
+ * A silent source gets its last known pods, for an importing cluster without its slices: the cluster has just
+ * joined, or a user has deleted the import. The endpoints may be dead, as those in the other importers.
  */
 function sourceOf(run: ClustersetRun, member: SourceMember): ImportSource {
   const podCidrs = member.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
   const state = sourceStateOf(member, run.deps.now());
   const counts = state === 'fresh' || isListed(member);
-  const exported = counts || (state === 'silent' && witnessOf(member).isSynced) ? exportedIn(run, member) : undefined;
-  return { cluster: member.id, podCidrs, state: counts ? (exported ? 'fresh' : 'silent') : state, ...(exported && { exported }) };
+  const exported =
+    counts || (state === 'silent' && witnessOf(member).isSynced) ? exportedIn(run, member) : undefined;
+  return {
+    cluster: member.id,
+    podCidrs,
+    state: counts ? (exported ? 'fresh' : 'silent') : state,
+    ...(exported && { exported }),
+  };
 }
 
-/** Returns undefined if the slices are to stay: until the run of the export has saved its pods, or while they are too large. */
-function exportedIn({ namespace, name, found }: ClustersetRun, { id, incarnation, pods }: SourceMember): ImportSource['exported'] {
+/**
+ * Returns undefined if the slices are to stay: until the run of the export has saved its pods, or while they
+ * are too large.
+ */
+function exportedIn(
+  { namespace, name, found }: ClustersetRun,
+  { id, incarnation, pods }: SourceMember,
+): ImportSource['exported'] {
   if (pods?.incarnation !== incarnation) return undefined;
   const text = textOf(pods);
   if (text === undefined) found.unread = [...new Set([...(found.unread ?? []), id])].sort();

@@ -15,7 +15,11 @@ export interface Addressed {
 }
 
 /** The derived Service has its addresses from the API server, so the import gets them after it (MC-17). */
-export async function writeAddresses(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived }: Addressed): Promise<ServiceImport> {
+export async function writeAddresses(
+  run: ClustersetRun,
+  api: ClusterApi,
+  { merged, serviceImport, derived }: Addressed,
+): Promise<ServiceImport> {
   const plan = planFor(run, { current: serviceImport, derived }, merged);
   if (plan.kind !== 'update') return serviceImport;
   return unlessRefused(run, serviceImport, () => api.replace('ServiceImport', plan.object));
@@ -25,13 +29,24 @@ interface ToSay extends Pick<ImportStatus, 'clusters' | 'endpointSliceObjects'> 
   readonly notReady: NotReady | undefined;
 }
 
-export async function writeStatus(run: ClustersetRun, api: ClusterApi, { metadata, status }: ServiceImport, say: ToSay): Promise<void> {
+export async function writeStatus(
+  run: ClustersetRun,
+  api: ClusterApi,
+  { metadata, status }: ServiceImport,
+  say: ToSay,
+): Promise<void> {
   const { clusters, endpointSliceObjects, notReady } = say;
   const now = new Date(run.deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const { reason = 'Ready', message = run.notes.join('; ') } = notReady ?? {};
   const ready: UntimedCondition = { type: 'Ready', status: notReady ? 'False' : 'True', reason, message };
-  const conditions = changedConditions([ready], { generation: metadata.generation, conditions: status?.conditions }, now);
-  const isSaid = JSON.stringify([status?.clusters, status?.endpointSliceObjects]) === JSON.stringify([clusters, endpointSliceObjects]);
+  const conditions = changedConditions(
+    [ready],
+    { generation: metadata.generation, conditions: status?.conditions },
+    now,
+  );
+  const isSaid =
+    JSON.stringify([status?.clusters, status?.endpointSliceObjects]) ===
+    JSON.stringify([clusters, endpointSliceObjects]);
   if (!conditions && isSaid) return;
   const next = { clusters, endpointSliceObjects, ...(conditions && { conditions }) };
   await api.patchStatus('ServiceImport', run.namespace, run.name, next);

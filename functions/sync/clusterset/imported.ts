@@ -1,4 +1,6 @@
-/** A ServiceImport and its derived Service as the run's cluster has them, and the plan for the ServiceImport. */
+/**
+ * A ServiceImport and its derived Service as the run's cluster has them, and the plan for the ServiceImport.
+ */
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { type ImportPlan, planImport } from '#shared/clusterset/service-import.ts';
@@ -17,13 +19,31 @@ export interface Imported {
 export async function readImported(run: ClustersetRun): Promise<Imported> {
   const { namespace, name } = run;
   const api = await run.api();
-  const [current, derived] = await allToEnd([api.get('ServiceImport', namespace, name), api.get('Service', namespace, derivedName(namespace, name))]);
+  const [current, derived] = await allToEnd([
+    api.get('ServiceImport', namespace, name),
+    api.get('Service', namespace, derivedName(namespace, name)),
+  ]);
   return { current, derived };
 }
 
-/** `merged` undefined: the ServiceImport is to be deleted. A Service without a ServiceImport belongs to a former one. */
-export function planFor(run: ClustersetRun, { current, derived }: Imported, merged: MergedExports | undefined): ImportPlan {
+/**
+ * `merged` undefined: the ServiceImport is to be deleted. A Service without a ServiceImport belongs to a
+ * former one.
+ */
+export function planFor(
+  run: ClustersetRun,
+  { current, derived }: Imported,
+  merged: MergedExports | undefined,
+): ImportPlan {
   const { cluster, namespace, name } = run;
   const { set } = cluster.clusterset;
-  return planImport({ namespace, name, set, merged, current, derived: current && derived, writtenBy: fieldManagerOf(cluster.writer) });
+  return planImport({
+    namespace,
+    name,
+    set,
+    merged,
+    current,
+    derived: current && derived,
+    writtenBy: fieldManagerOf(cluster.writer),
+  });
 }

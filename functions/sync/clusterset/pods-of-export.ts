@@ -2,14 +2,19 @@
 import { encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
-import { type SavedPods, type StoredExportedPods, saveExportedPods } from '#shared/store/exported-pods-record.ts';
+import {
+  type SavedPods,
+  type StoredExportedPods,
+  saveExportedPods,
+} from '#shared/store/exported-pods-record.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 /**
- * `service`: with the selector of the pods; without one there are none. `before`: as the run read it before it read the Service. Slices of an export whose pods are too large stay in the importers.
- * Throws RequeueAfter if another run has saved newer pods.
+ * `service`: with the selector of the pods; without one there are none. `before`: as the run read it before
+ * it read the Service. Slices of an export whose pods are too large stay in the importers. Throws
+ * RequeueAfter if another run has saved newer pods.
  */
 export async function exportPods(
   run: ClustersetRun,
@@ -20,16 +25,28 @@ export async function exportPods(
   const text = await exportedText(run, service);
   const { incarnation } = cluster;
   const maxBytes = deps.limits.sync.savedBytes;
-  const saved = await saveExportedPods(deps.table, { cluster: cluster.id, namespace, name }, { text, incarnation, before, maxBytes });
-  if (saved === 'overtaken') throw requeueRun(deps, 'setChanged', { reason: 'another run has saved the pods of the export' });
+  const saved = await saveExportedPods(
+    deps.table,
+    { cluster: cluster.id, namespace, name },
+    { text, incarnation, before, maxBytes },
+  );
+  if (saved === 'overtaken')
+    throw requeueRun(deps, 'setChanged', { reason: 'another run has saved the pods of the export' });
   if (saved.isWhole) return saved;
   deps.metrics.put('PodsTooLarge', 1, { cluster: cluster.id });
-  deps.log.warn('export has too large pods: its slices stay in the importers', { cluster: cluster.id, namespace, service: name });
+  deps.log.warn('export has too large pods: its slices stay in the importers', {
+    cluster: cluster.id,
+    namespace,
+    service: name,
+  });
   return saved;
 }
 
 /** Resolves to undefined if the pods have more bytes than a run reads. */
-async function exportedText({ deps, cluster, namespace }: ClustersetRun, service: Service): Promise<string | undefined> {
+async function exportedText(
+  { deps, cluster, namespace }: ClustersetRun,
+  service: Service,
+): Promise<string | undefined> {
   const { nodes } = await nodesOf(deps, cluster);
   try {
     const { selector } = service.spec ?? {};

@@ -1,4 +1,7 @@
-/** What the set has of an export after its run: the entry that importers merge, and the Service that selects the pods. */
+/**
+ * What the set has of an export after its run: the entry that importers merge, and the Service that selects
+ * the pods.
+ */
 
 import type { ExportedEndpoints } from '#shared/clusterset/conditions.ts';
 import { type InvalidExport, staysInSet } from '#shared/clusterset/export-validity.ts';
@@ -12,7 +15,10 @@ import { type StoredExportedPods, textOf } from '#shared/store/exported-pods-rec
 
 export interface PublishedExport {
   readonly text: string;
-  /** With the selector of the exported pods; without one there are none. Undefined: the pods that are saved stay. */
+  /**
+   * With the selector of the exported pods; without one there are none. Undefined: the pods that are saved
+   * stay.
+   */
   readonly service: Service | undefined;
   readonly endpoints: ExportedEndpoints;
 }
@@ -29,7 +35,12 @@ interface ToPublish {
 /** Returns undefined if the cluster does not export the name. */
 export function publishedExport({ checked, before, ...to }: ToPublish): PublishedExport | undefined {
   const { validity, exported } = checked;
-  if (validity.valid) return { text: JSON.stringify(exported), service: withOptInSelector(validity.service, 'active'), endpoints: 'followed' };
+  if (validity.valid)
+    return {
+      text: JSON.stringify(exported),
+      service: withOptInSelector(validity.service, 'active'),
+      endpoints: 'followed',
+    };
   return before !== undefined && staysInSet(validity) ? keptExport({ ...to, validity, before }) : undefined;
 }
 
@@ -38,7 +49,10 @@ interface ToKeep extends Pick<ToPublish, 'cluster' | 'serviceExport' | 'podsBefo
   readonly before: string;
 }
 
-/** The import keeps its address while the ServiceExport is there, and the endpoints of a selector that cannot be decided follow the last valid one. */
+/**
+ * The import keeps its address while the ServiceExport is there, and the endpoints of a selector that cannot
+ * be decided follow the last valid one.
+ */
 function keptExport({ cluster, serviceExport, validity, before, podsBefore }: ToKeep): PublishedExport {
   const { keeps } = validity;
   if (!keeps) {

@@ -22,7 +22,10 @@ import { type ClustersetRun, refusedByCluster } from './clusterset-run.ts';
 import { runExport } from './reconcile-export.ts';
 import { runImport } from './reconcile-import.ts';
 
-export const exportReconciler: Reconciler = { reconcile: (deps, attempt) => reconcile(deps, attempt, 'export'), requeueAfterLostLease };
+export const exportReconciler: Reconciler = {
+  reconcile: (deps, attempt) => reconcile(deps, attempt, 'export'),
+  requeueAfterLostLease,
+};
 export const importReconciler: Reconciler = {
   reconcile: (deps, attempt) => {
     takeTurn(deps, attempt.claim.message);
@@ -40,11 +43,23 @@ async function reconcile(deps: SyncDeps, attempt: StartedRun, kind: Kind): Promi
   const cluster = await readCluster(deps.table, claim.service.cluster);
   const written = { slices: 0 };
   const outcome = cluster ? await outcomeOfRun(deps, cluster, { ...attempt, kind, written }) : ok;
-  return { cluster, queues: cluster?.queues, outcomes: new Map([[kind, outcome]]), ...(kind === 'import' && { imported: written }) };
+  return {
+    cluster,
+    queues: cluster?.queues,
+    outcomes: new Map([[kind, outcome]]),
+    ...(kind === 'import' && { imported: written }),
+  };
 }
 
-/** A run that lost its lease may have saved an older state of the set than the run after it, which is done. Another run puts that right. */
-async function requeueAfterLostLease(deps: SyncDeps, { service }: Claim, { queues }: RunResult): Promise<void> {
+/**
+ * A run that lost its lease may have saved an older state of the set than the run after it, which is done.
+ * Another run puts that right.
+ */
+async function requeueAfterLostLease(
+  deps: SyncDeps,
+  { service }: Claim,
+  { queues }: RunResult,
+): Promise<void> {
   const { cluster, namespace, kind, name } = service;
   await addWork(deps, deps.queues(cluster, queues).syncs, cluster, [wakeUp(namespace, name, { kind })]);
 }
@@ -54,18 +69,32 @@ interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'latencyFromMs
   readonly written: ClustersetRun['written'];
 }
 
-async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, kind, deadlineMs, latencyFromMs, written }: ToRun): Promise<Outcome> {
-  // A paused cluster runs nothing, and the switch back wakes every export and import. Only exports that it may no longer make are withdrawn in a pause.
-  const isWithdrawn = kind === 'export' && cluster.mode === 'paused' && !mayExport(cluster, claim.service.namespace);
+async function outcomeOfRun(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  { claim, kind, deadlineMs, latencyFromMs, written }: ToRun,
+): Promise<Outcome> {
+  // A paused cluster runs nothing, and the switch back wakes every export and import. Only exports that it
+  // may no longer make are withdrawn in a pause.
+  const isWithdrawn =
+    kind === 'export' && cluster.mode === 'paused' && !mayExport(cluster, claim.service.namespace);
   if (!hasRuns(cluster) && !isWithdrawn) return ok;
   const listed = kind === 'export' ? 'ServiceExport' : 'Namespace';
-  // The first lists wake every export and import. A relay may be installed days after its cluster was registered.
-  if (missingFirstLists(cluster).length > 0 || cluster.lists.firstListOf[listed] !== cluster.incarnation) return ok;
-  if (!hasSynced(cluster)) return requeue(deps, 'firstListsIncomplete', { reason: 'first lists not complete', rounds: claim.message.requeues });
+  // The first lists wake every export and import. A relay may be installed days after its cluster was
+  // registered.
+  if (missingFirstLists(cluster).length > 0 || cluster.lists.firstListOf[listed] !== cluster.incarnation)
+    return ok;
+  if (!hasSynced(cluster))
+    return requeue(deps, 'firstListsIncomplete', {
+      reason: 'first lists not complete',
+      rounds: claim.message.requeues,
+    });
   const left = timeLeft(deps, deadlineMs);
   // The cluster is asked once for all refusals of a run.
   let identity: Promise<string> | undefined;
-  const brief = { identity: () => (identity ??= deps.cluster(cluster, left.brief).then((api) => api.identity())) };
+  const brief = {
+    identity: () => (identity ??= deps.cluster(cluster, left.brief).then((api) => api.identity())),
+  };
   const run: ClustersetRun = {
     deps,
     cluster,
@@ -94,9 +123,17 @@ async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, { claim, kin
       if (isNamespaceTerminating(error)) return ok;
       if (await run.isRefused(error)) return refusedByCluster(run, error.message);
       if (failureOf(error) === 'changed')
-        return requeue(deps, 'importChanged', { reason: `what is to be written has changed: ${error.message}`, rounds: claim.message.requeues });
+        return requeue(deps, 'importChanged', {
+          reason: `what is to be written has changed: ${error.message}`,
+          rounds: claim.message.requeues,
+        });
     }
-    return outcomeOf({ deps, cluster, rounds: claim.message.requeues ?? 0, brief }, error, 'write', claim.service);
+    return outcomeOf(
+      { deps, cluster, rounds: claim.message.requeues ?? 0, brief },
+      error,
+      'write',
+      claim.service,
+    );
   }
 }
 
@@ -112,7 +149,12 @@ function refusals(brief: Pick<ClusterApi, 'identity'>): ClustersetRun['isRefused
   };
 }
 
-async function ownApi(deps: SyncDeps, cluster: ClusterRecord, claim: Claim, timeoutMs: () => number): Promise<ClusterApi> {
+async function ownApi(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  claim: Claim,
+  timeoutMs: () => number,
+): Promise<ClusterApi> {
   const admission = admitByCircuit(cluster, { nowMs: deps.now(), random: deps.random, limits: deps.limits });
   if (admission.kind === 'requeue') throw new RequeueAfter(admission.outcome);
   if (admission.kind === 'probe') await beginProbe(deps, cluster, claim.leaseId);

@@ -1,18 +1,28 @@
 /**
- * The run of an export in its own cluster (MC-54, MC-55). It saves the export for the set, wakes the importers, and patches the export's conditions, in
- * this order. Each step can be repeated. Calls to the cluster's API come last, so that an unreachable cluster delays no importer.
+ * The run of an export in its own cluster (MC-54, MC-55). It saves the export for the set, wakes the
+ * importers, and patches the export's conditions, in this order. Each step can be repeated. Calls to the
+ * cluster's API come last, so that an unreachable cluster delays no importer.
  */
 import { importsAnything, listImporters } from '#shared/clusters/clusterset-membership.ts';
 import { hasLeft, hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { changedConditions, type ExportStanding, exportConditions, localTrafficText } from '#shared/clusterset/conditions.ts';
+import {
+  changedConditions,
+  type ExportStanding,
+  exportConditions,
+  localTrafficText,
+} from '#shared/clusterset/conditions.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { readSetEntries, type SetEntries, saveExportEntry } from '#shared/store/clusterset-index.ts';
-import { forgetExportedPods, readExportedPods, type StoredExportedPods } from '#shared/store/exported-pods-record.ts';
+import {
+  forgetExportedPods,
+  readExportedPods,
+  type StoredExportedPods,
+} from '#shared/store/exported-pods-record.ts';
 import { type ExportMark, readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import { isLookOnly } from '#shared/workqueue/rules/item.ts';
@@ -35,7 +45,8 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const isNew = before !== exportText;
   const { isWhole, isChanged } = await saveExport(run, published, { before, podsBefore });
   const owes = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
-  // A rebuild keeps the mark, and the work item of the next incarnation begins with the first generation again.
+  // A rebuild keeps the mark, and the work item of the next incarnation begins with the first generation
+  // again.
   const thisRun = `${cluster.incarnation} ${claim.item.generation}`;
   const hasChanged = exportText !== undefined && (isChanged || (!isLookOnly(claim.item) && mark !== thisRun));
   // After the entry is saved: a cluster that becomes an importer later reads it.
@@ -43,7 +54,8 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   if (owes || hasChanged) await wakeImporters(run, { importers, states });
   // Read after the text is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;
-  // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports would wake each other for ever.
+  // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports
+  // would wake each other for ever.
   const others = [...now.exportTexts.keys()].filter((id) => id !== cluster.id);
   if (owes) {
     await wakeAtPace(run, { clusters: others, kind: 'export' });
@@ -53,10 +65,12 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   if (!checked || !hasRuns(cluster)) return ok;
   try {
     await patchConditions(run, checked, { entries: now, states, importers, published });
-    if (published?.endpoints === 'last-selector') throw requeueRun(deps, 'selectorUndecided', { reason: 'pods of the last selector wake no run' });
+    if (published?.endpoints === 'last-selector')
+      throw requeueRun(deps, 'selectorUndecided', { reason: 'pods of the last selector wake no run' });
     return isWhole ? ok : requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
   } catch (error) {
-    // The run is retried, for its own unreachable cluster or for its importers, and must not wake these again.
+    // The run is retried, for its own unreachable cluster or for its importers, and must not wake these
+    // again.
     if (hasChanged && !owes) await saveExportMark(deps.table, key, cluster.id, thisRun);
     throw error;
   }
@@ -75,7 +89,10 @@ interface ReadExport extends ToSaveExport {
   readonly published: PublishedExport | undefined;
 }
 
-/** Entry and pods first: if they are still the same when they are saved, no other run has seen newer records than this one. */
+/**
+ * Entry and pods first: if they are still the same when they are saved, no other run has seen newer records
+ * than this one.
+ */
 async function readExport(run: ClustersetRun): Promise<ReadExport> {
   const { deps, cluster, namespace, name } = run;
   const store = { table: deps.table, cluster: cluster.id };
@@ -94,14 +111,20 @@ async function readExport(run: ClustersetRun): Promise<ReadExport> {
   const read = { entries, mark, before, podsBefore };
   if (!serviceExport) return { ...read, checked: undefined, published: undefined };
   const claimed = validityIn(cluster, serviceExport, decodeObjectOf('Service', serviceRecord));
-  const within = await (before === undefined ? withinLimit(run, claimed) : confirmedValidity(run, serviceExport, claimed));
+  const within = await (before === undefined
+    ? withinLimit(run, claimed)
+    : confirmedValidity(run, serviceExport, claimed));
   const checked = checkExport(cluster.id, serviceExport, within);
-  return { ...read, checked, published: publishedExport({ cluster: cluster.id, serviceExport, checked, before, podsBefore }) };
+  return {
+    ...read,
+    checked,
+    published: publishedExport({ cluster: cluster.id, serviceExport, checked, before, podsBefore }),
+  };
 }
 
 /**
- * The pods come before the entry, which leads importers to them. Throws RequeueAfter if another run has saved newer ones. `published` undefined: the
- * cluster does not export the name.
+ * The pods come before the entry, which leads importers to them. Throws RequeueAfter if another run has saved
+ * newer ones. `published` undefined: the cluster does not export the name.
  */
 async function saveExport(
   run: ClustersetRun,
@@ -112,29 +135,39 @@ async function saveExport(
   const { table } = deps;
   const key = keyInSet(run);
   const exportText = published?.text;
-  const saved = published?.service ? await exportPods(run, published.service, podsBefore) : { isWhole: true, isChanged: false };
+  const saved = published?.service
+    ? await exportPods(run, published.service, podsBefore)
+    : { isWhole: true, isChanged: false };
   if (before !== exportText) {
     await saveExportMark(table, key, cluster.id, 'pending');
     if (!(await saveExportEntry(table, key, cluster.id, exportText, { text: before })))
       throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
   }
-  if (exportText === undefined && podsBefore) await forgetExportedPods(table, { cluster: cluster.id, namespace, name });
+  if (exportText === undefined && podsBefore)
+    await forgetExportedPods(table, { cluster: cluster.id, namespace, name });
   return saved;
 }
 
-/** An importer whose namespace takes nothing is not woken: the change of its Namespace wakes it. A cluster with an import may have to remove it. */
+/**
+ * An importer whose namespace takes nothing is not woken: the change of its Namespace wakes it. A cluster
+ * with an import may have to remove it.
+ */
 async function wakeImporters(run: ClustersetRun, { importers, states }: OfName): Promise<void> {
   const { deps, cluster, namespace } = run;
   await wakeAtPace(run, {
     clusters: importers,
     isConcerned: async (importer) =>
-      states.has(importer.id) || (importsAnything(importer) && (await namespaceTakesImports(deps.table, importer, namespace)) === true),
+      states.has(importer.id) ||
+      (importsAnything(importer) && (await namespaceTakesImports(deps.table, importer, namespace)) === true),
     kind: 'import',
     delaySeconds: Math.min(maxDelaySeconds, cluster.clusterset.importBatchSeconds),
   });
 }
 
-async function ofMembers({ deps }: ClustersetRun, exports: readonly ExportedService[]): Promise<readonly ExportedService[]> {
+async function ofMembers(
+  { deps }: ClustersetRun,
+  exports: readonly ExportedService[],
+): Promise<readonly ExportedService[]> {
   const records = await concurrently(16, exports, (e) => readCluster(deps.table, e.cluster));
   return exports.filter((_, i) => records[i] && !hasLeft(records[i]));
 }
@@ -155,13 +188,15 @@ async function patchConditions(
   { entries: { exportTexts, winner }, published, ...of }: InSet,
 ): Promise<void> {
   const { deps, cluster, namespace, name } = run;
-  if (!validity.valid && validity.reason !== 'Deleting') deps.metrics.put('ExportsRefused', 1, { cluster: cluster.id });
+  if (!validity.valid && validity.reason !== 'Deleting')
+    deps.metrics.put('ExportsRefused', 1, { cluster: cluster.id });
   // The hub cannot patch conditions without the cluster's API.
   if (!(deps.reaches?.(cluster) ?? cluster.api)) return;
   const exports = [...exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
   const options = { winner: settledWinner(winner, deps.now()), precedence: cluster.clusterset.precedence };
   let merged = mergeExports(exports, options);
-  // A cluster that was taken out conflicts with no export. The clusters' records are read only if there is a conflict.
+  // A cluster that was taken out conflicts with no export. The clusters' records are read only if there is a
+  // conflict.
   if (merged && merged.conflicts.length > 0) merged = mergeExports(await ofMembers(run, exports), options);
   const api = await run.api();
   const current = await api.get('ServiceExport', namespace, name);
@@ -169,9 +204,19 @@ async function patchConditions(
   const failure = await failureOfImports(run, of, published?.text);
   const local = merged && localTrafficText(merged);
   const all = local === undefined ? problems : [...problems, local];
-  const said = exportConditions({ validity, problems: all, conflicts: merged?.conflicts ?? [], failure, endpoints: published?.endpoints });
+  const said = exportConditions({
+    validity,
+    problems: all,
+    conflicts: merged?.conflicts ?? [],
+    failure,
+    endpoints: published?.endpoints,
+  });
   const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const conditions = changedConditions(said, { generation: current.metadata.generation, conditions: current.status?.conditions }, now);
+  const conditions = changedConditions(
+    said,
+    { generation: current.metadata.generation, conditions: current.status?.conditions },
+    now,
+  );
   if (conditions) await api.patchStatus('ServiceExport', namespace, name, { conditions });
   if (validity.valid && failure?.reason === 'Pending')
     throw requeueRun(deps, 'importsPending', { reason: failure.message, rounds: run.claim.message.requeues });

@@ -1,6 +1,7 @@
 /**
- * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the slices of each source, then the status. Each run
- * reads the present objects from the cluster, and every write has preconditions. A repeated run writes nothing.
+ * The run of an import in one cluster (MC-11, MC-81): ServiceImport, then its derived Service, then the
+ * slices of each source, then the status. Each run reads the present objects from the cluster, and every
+ * write has preconditions. A repeated run writes nothing.
  */
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
@@ -37,7 +38,10 @@ export async function runImport(run: ClustersetRun): Promise<Outcome> {
     await confirmNoImport(run);
     return ok;
   }
-  const [takesImports, entries] = await allToEnd([namespaceTakesImports(deps.table, cluster, namespace), readSetEntries(deps.table, keyInSet(run))]);
+  const [takesImports, entries] = await allToEnd([
+    namespaceTakesImports(deps.table, cluster, namespace),
+    readSetEntries(deps.table, keyInSet(run)),
+  ]);
   if (imports === 'active') return writeImport(run, { takesImports, entries });
   const outcome = await preview(run, { takesImports, entries });
   await confirmNoImport(run);
@@ -61,7 +65,8 @@ async function preview(run: ClustersetRun, { takesImports, entries }: ToImport):
 async function writeImport(run: ClustersetRun, { takesImports, entries }: ToImport): Promise<Outcome> {
   try {
     if (takesImports) return await writeObjects(run, entries);
-    if (takesImports === false && (await mayHaveImport(run))) await removeImport(run, await readImported(run));
+    if (takesImports === false && (await mayHaveImport(run)))
+      await removeImport(run, await readImported(run));
     await confirmNoImport(run);
     return ok;
   } catch (error) {
@@ -72,11 +77,16 @@ async function writeImport(run: ClustersetRun, { takesImports, entries }: ToImpo
   }
 }
 
-/** Most namespaces take no imports, so without a record of the import the cluster is not asked. The event of an import without a record wakes this run again. */
+/**
+ * Most namespaces take no imports, so without a record of the import the cluster is not asked. The event of
+ * an import without a record wakes this run again.
+ */
 async function mayHaveImport({ deps, cluster, namespace, name }: ClustersetRun): Promise<boolean> {
   const { clusterset, lists, incarnation } = cluster;
   if (clusterset.withdraws || lists.firstListOf.ServiceImport !== incarnation) return true;
-  return isAlive(await readObject({ table: deps.table, cluster: cluster.id }, 'ServiceImport', namespace, name));
+  return isAlive(
+    await readObject({ table: deps.table, cluster: cluster.id }, 'ServiceImport', namespace, name),
+  );
 }
 
 async function removeImport(run: ClustersetRun, imported: Imported): Promise<void> {
@@ -99,15 +109,23 @@ interface ToWrite extends Imported {
   readonly merged: MergedExports;
 }
 
-async function writeMerged(run: ClustersetRun, read: Sources, { merged, current, derived: before }: ToWrite): Promise<Outcome> {
+async function writeMerged(
+  run: ClustersetRun,
+  read: Sources,
+  { merged, current, derived: before }: ToWrite,
+): Promise<Outcome> {
   const { entries } = read;
   const api = await run.api();
-  const settled = current && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before }));
+  const settled =
+    current && (await confirmRecreation(run, api, { merged, serviceImport: current, current: before }));
   const wanted = settled?.merged ?? merged;
   const plan = planFor(run, { current, derived: before }, wanted);
   if (plan.kind === 'not-ours') {
     run.found.inTheWay = 'ServiceImport';
-    await confirmImport(run, entries, { reason: 'ImportNotOurs', message: 'a ServiceImport of another implementation has the name' });
+    await confirmImport(run, entries, {
+      reason: 'ImportNotOurs',
+      message: 'a ServiceImport of another implementation has the name',
+    });
     return ok;
   }
   // Slices follow their sources in spite of refusals. Otherwise the import would lead to deleted pods.
@@ -118,13 +136,28 @@ async function writeMerged(run: ClustersetRun, read: Sources, { merged, current,
         ? await unlessRefused(run, current, () => api.replace('ServiceImport', plan.object))
         : current;
   if (!serviceImport) return ok;
-  if (serviceImport.metadata.deletionTimestamp) return followToEnd(run, api, { merged: wanted, serviceImport, derived: before, read });
-  // Read just before the slices are written: the garbage collector may be deleting those of a former derived Service.
+  if (serviceImport.metadata.deletionTimestamp)
+    return followToEnd(run, api, { merged: wanted, serviceImport, derived: before, read });
+  // Read just before the slices are written: the garbage collector may be deleting those of a former derived
+  // Service.
   const slices = await listImportedSlices(run, api);
   const derived = await writeDerived(run, api, { merged: wanted, serviceImport, current: before });
   if (!derived) return ok;
-  if ('reason' in derived) return withoutDerived(run, api, { serviceImport, status: importStatus(wanted), notReady: derived, entries });
-  return writeEndpoints(run, api, { merged: wanted, serviceImport, derived, slices, notReady: settled?.notReady, read });
+  if ('reason' in derived)
+    return withoutDerived(run, api, {
+      serviceImport,
+      status: importStatus(wanted),
+      notReady: derived,
+      entries,
+    });
+  return writeEndpoints(run, api, {
+    merged: wanted,
+    serviceImport,
+    derived,
+    slices,
+    notReady: settled?.notReady,
+    read,
+  });
 }
 
 interface Ending extends Pick<ToWrite, 'merged' | 'derived'> {
@@ -132,8 +165,15 @@ interface Ending extends Pick<ToWrite, 'merged' | 'derived'> {
   readonly read: Sources;
 }
 
-/** A finalizer of another controller may hold the deletion of an import. Clients reach the derived Service until its end, and the run makes no other one. */
-async function followToEnd(run: ClustersetRun, api: ClusterApi, { merged, serviceImport, derived, read }: Ending): Promise<Outcome> {
+/**
+ * A finalizer of another controller may hold the deletion of an import. Clients reach the derived Service
+ * until its end, and the run makes no other one.
+ */
+async function followToEnd(
+  run: ClustersetRun,
+  api: ClusterApi,
+  { merged, serviceImport, derived, read }: Ending,
+): Promise<Outcome> {
   if (!derived || derived.metadata.deletionTimestamp || !isDerivedFrom(derived, serviceImport)) return ok;
   const slices = await listImportedSlices(run, api);
   const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices });
@@ -146,7 +186,11 @@ interface WithoutDerived extends Pick<Sources, 'entries'> {
   readonly notReady: NotReady;
 }
 
-async function withoutDerived(run: ClustersetRun, api: ClusterApi, { serviceImport, status, notReady, entries }: WithoutDerived): Promise<Outcome> {
+async function withoutDerived(
+  run: ClustersetRun,
+  api: ClusterApi,
+  { serviceImport, status, notReady, entries }: WithoutDerived,
+): Promise<Outcome> {
   await writeStatus(run, api, serviceImport, { ...status, endpointSliceObjects: 'Absent', notReady });
   const { message, failure } = notReady;
   if (failure?.reason !== 'ImportNotOurs') run.found.notReady = message;
@@ -160,8 +204,8 @@ function refused(run: ClustersetRun, message: string): Outcome {
 }
 
 /**
- * `written`: of the slices. A refusal by the cluster comes before it. A doubt about a source comes before the refusal, because a run in doubt returns each
- * minute, and a refused run after longer and longer waits.
+ * `written`: of the slices. A refusal by the cluster comes before it. A doubt about a source comes before the
+ * refusal, because a run in doubt returns each minute, and a refused run after longer and longer waits.
  */
 function ended(run: ClustersetRun, written: Outcome, read: Sources): Outcome {
   const refusal = run.refusals.length > 0 ? refused(run, run.refusals.join('; ')) : undefined;
@@ -181,28 +225,47 @@ async function writeEndpoints(run: ClustersetRun, api: ClusterApi, to: ToFollow)
   const { refusals, notes } = run;
   const withAddresses = await writeAddresses(run, api, to);
   const written = await writeImportedSlices(run, api, { ...read, merged, derived, slices });
-  const failure = refusals.length === 0 ? undefined : ({ reason: 'Failed', message: refusals.join('; ') } as const);
+  const failure =
+    refusals.length === 0 ? undefined : ({ reason: 'Failed', message: refusals.join('; ') } as const);
   const notReady = to.notReady ?? (failure && { reason: 'Pending', message: failure.message, failure });
   if (to.notReady) run.found.notReady = to.notReady.message;
-  await unlessRefused(run, undefined, () => writeStatus(run, api, withAddresses, { ...importStatus(merged), notReady }));
-  await confirmImport(run, read.entries, failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined));
+  await unlessRefused(run, undefined, () =>
+    writeStatus(run, api, withAddresses, { ...importStatus(merged), notReady }),
+  );
+  await confirmImport(
+    run,
+    read.entries,
+    failure ?? (notes.length > 0 ? { reason: 'Exported', message: notes.join('; ') } : undefined),
+  );
   return ended(run, written, read);
 }
 
 /**
- * Requeues the run while a source is silent and sweep has not recorded it: wake-ups of that source have found it silent. The same holds while sweep's record
- * has an answer of the API from before a pause or a doubt. Once the record shows neither, the source's return or its next answer wakes the import.
+ * Requeues the run while a source is silent and sweep has not recorded it: wake-ups of that source have found
+ * it silent. The same holds while sweep's record has an answer of the API from before a pause or a doubt.
+ * Once the record shows neither, the source's return or its next answer wakes the import.
  */
-function afterSilence({ deps, claim, found }: ClustersetRun, { sources, memberOf }: Pick<Sources, 'sources' | 'memberOf'>): Outcome {
+function afterSilence(
+  { deps, claim, found }: ClustersetRun,
+  { sources, memberOf }: Pick<Sources, 'sources' | 'memberOf'>,
+): Outcome {
   const isRecorded = (cluster: string): boolean => {
     const member = memberOf.get(cluster);
     return member?.source?.state === 'silent' && !hasAnswered(member);
   };
   // The run of an export whose pods are too large looks again, and wakes its importers.
-  const isPassing = ({ cluster, state }: ImportSource): boolean => state === 'silent' && !isRecorded(cluster) && !found.unread?.includes(cluster);
+  const isPassing = ({ cluster, state }: ImportSource): boolean =>
+    state === 'silent' && !isRecorded(cluster) && !found.unread?.includes(cluster);
   const silent = sources.filter(isPassing).map((source) => source.cluster);
   if (silent.length === 0) return ok;
-  return requeue(deps, 'sourceSilent', { reason: `source is silent: ${silent.join(', ')}`, rounds: claim.message.requeues });
+  return requeue(deps, 'sourceSilent', {
+    reason: `source is silent: ${silent.join(', ')}`,
+    rounds: claim.message.requeues,
+  });
 }
 
-const body = <D extends { readonly spec: object }>(draft: D) => ({ apiVersion: mcsApiVersion, kind: 'ServiceImport' as const, ...draft });
+const body = <D extends { readonly spec: object }>(draft: D) => ({
+  apiVersion: mcsApiVersion,
+  kind: 'ServiceImport' as const,
+  ...draft,
+});

@@ -4,9 +4,19 @@ import { annotationClusterset } from '#shared/kube/names.ts';
 import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 
-/** Undefined: the namespace is not there, or is going; nothing is to be done, and with it goes what there was (MC-81). */
-export async function namespaceTakesImports(table: Table, { id, clusterset }: ClusterRecord, namespace: string): Promise<boolean | undefined> {
-  const found = decodeObjectOf('Namespace', await readObject({ table, cluster: id }, 'Namespace', '', namespace));
+/**
+ * Undefined: the namespace is not there, or is going; nothing is to be done, and with it goes what there was
+ * (MC-81).
+ */
+export async function namespaceTakesImports(
+  table: Table,
+  { id, clusterset }: ClusterRecord,
+  namespace: string,
+): Promise<boolean | undefined> {
+  const found = decodeObjectOf(
+    'Namespace',
+    await readObject({ table, cluster: id }, 'Namespace', '', namespace),
+  );
   if (!found || found.metadata.deletionTimestamp) return undefined;
   if (excludedNamespaces.includes(namespace) || clusterset.withdraws) return false;
   return clusterset.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === clusterset.set;

@@ -1,6 +1,7 @@
 /**
- * Clusters that the status of an import names, without an entry in the index of the set. Either they export the name no more, or their exports are unknown,
- * for instance after the loss of the table. The latter count as silent sources: the import, its address and their slices stay as they are.
+ * Clusters that the status of an import names, without an entry in the index of the set. Either they export
+ * the name no more, or their exports are unknown, for instance after the loss of the table. The latter count
+ * as silent sources: the import, its address and their slices stay as they are.
  */
 import { exportsKnowledge } from '#shared/clusters/exports-knowledge.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -18,17 +19,28 @@ import type { Sources } from './import-sources.ts';
 import type { Imported } from './imported.ts';
 
 /** Returns `read` itself if the hub knows the exports of every cluster that the import names. */
-export async function withUnknownSources(run: ClustersetRun, read: Sources, { current, derived }: Imported): Promise<Sources> {
+export async function withUnknownSources(
+  run: ClustersetRun,
+  read: Sources,
+  { current, derived }: Imported,
+): Promise<Sources> {
   const { set } = run.cluster.clusterset;
-  if (!current || !isOurImport(current, set, { derived, writtenBy: fieldManagerOf(run.cluster.writer) })) return read;
-  const named = (current.status?.clusters ?? []).map(({ cluster }) => cluster).filter((cluster) => !read.entries.exportTexts.has(cluster));
+  if (!current || !isOurImport(current, set, { derived, writtenBy: fieldManagerOf(run.cluster.writer) }))
+    return read;
+  const named = (current.status?.clusters ?? [])
+    .map(({ cluster }) => cluster)
+    .filter((cluster) => !read.entries.exportTexts.has(cluster));
   const isUnknown = await concurrently(8, named, (cluster) => isUnknownIn(run, cluster));
   const unknown = named.filter((_, i) => isUnknown[i]);
   if (unknown.length === 0) return read;
   run.found.unknown = unknown;
   run.deps.metrics.put('SourcesUnknown', unknown.length, { cluster: run.cluster.id });
   const silent = unknown.map((cluster): ImportSource => ({ cluster, state: 'silent', podCidrs: undefined }));
-  return { ...read, merged: keptMerge(read.merged, { current, derived, unknown }), sources: [...read.sources, ...silent] };
+  return {
+    ...read,
+    merged: keptMerge(read.merged, { current, derived, unknown }),
+    sources: [...read.sources, ...silent],
+  };
 }
 
 async function isUnknownIn({ deps, cluster, namespace, name }: ClustersetRun, id: string): Promise<boolean> {
@@ -36,12 +48,18 @@ async function isUnknownIn({ deps, cluster, namespace, name }: ClustersetRun, id
   const knowledge = exportsKnowledge(record, cluster.clusterset.set);
   if (!record || knowledge !== 'known') return knowledge === 'unknown';
   const store = { table: deps.table, cluster: id };
-  const [exported, service] = await allToEnd([readObject(store, 'ServiceExport', namespace, name), readObject(store, 'Service', namespace, name)]);
+  const [exported, service] = await allToEnd([
+    readObject(store, 'ServiceExport', namespace, name),
+    readObject(store, 'Service', namespace, name),
+  ]);
   const serviceExport = decodeObjectOf('ServiceExport', exported);
   if (!serviceExport) return false;
   const validity = validityIn(record, serviceExport, decodeObjectOf('Service', service));
   // The last valid selector is lost with the entry.
   if (!validity.valid) return validity.keeps !== undefined;
   // The run that saves the entry is still to come, unless the exports of the namespace are too many.
-  return checkExport(id, serviceExport, await withinLimit({ deps, cluster: record, namespace, name }, validity)).exported !== undefined;
+  return (
+    checkExport(id, serviceExport, await withinLimit({ deps, cluster: record, namespace, name }, validity))
+      .exported !== undefined
+  );
 }

@@ -15,11 +15,15 @@ interface ClustersToWake {
 }
 
 /**
- * Wakes the export or import of the run's name in each of the clusters, at the pace of the run's own cluster (wake-pace.ts). A name with a pending wake-up gets no other one, and
- * wake-ups beyond the budget of the cluster or namespace wait. A cluster that cannot be woken keeps no other one from being woken. Rejects after the last
- * one, and the call may be repeated: a redundant wake-up is harmless.
+ * Wakes the export or import of the run's name in each of the clusters, at the pace of the run's own cluster
+ * (wake-pace.ts). A name with a pending wake-up gets no other one, and wake-ups beyond the budget of the
+ * cluster or namespace wait. A cluster that cannot be woken keeps no other one from being woken. Rejects
+ * after the last one, and the call may be repeated: a redundant wake-up is harmless.
  */
-export async function wakeAtPace(run: ClustersetRun, { clusters, kind, delaySeconds = 0, isConcerned }: ClustersToWake): Promise<void> {
+export async function wakeAtPace(
+  run: ClustersetRun,
+  { clusters, kind, delaySeconds = 0, isConcerned }: ClustersToWake,
+): Promise<void> {
   const { deps, cluster: own } = run;
   const { wakePace } = deps;
   const { results, failures } = await concurrentlySettled(16, clusters, async (id) => {
@@ -27,13 +31,15 @@ export async function wakeAtPace(run: ClustersetRun, { clusters, kind, delaySeco
     return record && isWoken(own, record) && ((await isConcerned?.(record)) ?? true) ? [record] : [];
   });
   const woken = results.flat();
-  // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up later.
+  // The name has the woken clusters alone: a cluster that is skipped during its rebuild gets its own wake-up
+  // later.
   const paced = { namespace: run.namespace, kind, name: run.name, isFresh: run.latencyFromMs !== undefined };
   const name = { cluster: own.id, clusters: woken.map(({ id }) => id), ...paced };
   const nowMs = deps.now();
   const toSend = wakeUpOf(run, kind, delaySeconds);
   const pendingMs = wakePace.pendingMs(name, nowMs);
-  if (pendingMs > 0) await wakeEach(run, woken, { ...toSend, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });
+  if (pendingMs > 0)
+    await wakeEach(run, woken, { ...toSend, delaySeconds: Math.ceil(pendingMs / 1000), pace: 'follows' });
   // The pending one may have been received before a generation was added.
   if (wakePace.pendingMs(name, deps.now()) === 0) {
     const waitSeconds = Math.ceil(wakePace.take(name, nowMs) / 1000);
@@ -45,14 +51,33 @@ export async function wakeAtPace(run: ClustersetRun, { clusters, kind, delaySeco
   if (failures.length > 0) throw failures[0];
 }
 
-/** Exports of other clusters are only to look again: they have not changed, and this run wakes the importers itself. */
-function wakeUpOf({ namespace, name, latencyFromMs }: ClustersetRun, kind: 'export' | 'import', delaySeconds: number): WakeUp {
-  return wakeUp(namespace, name, { kind, delaySeconds, lookOnly: kind === 'export', observedAtMs: latencyFromMs });
+/**
+ * Exports of other clusters are only to look again: they have not changed, and this run wakes the importers
+ * itself.
+ */
+function wakeUpOf(
+  { namespace, name, latencyFromMs }: ClustersetRun,
+  kind: 'export' | 'import',
+  delaySeconds: number,
+): WakeUp {
+  return wakeUp(namespace, name, {
+    kind,
+    delaySeconds,
+    lookOnly: kind === 'export',
+    observedAtMs: latencyFromMs,
+  });
 }
 
-async function wakeEach({ deps }: ClustersetRun, clusters: readonly ClusterRecord[], wakeUp: WakeUp): Promise<void> {
-  await concurrentlyToEnd(16, clusters, ({ id, queues }) => addWork(deps, deps.queues(id, queues).syncs, id, [wakeUp]));
+async function wakeEach(
+  { deps }: ClustersetRun,
+  clusters: readonly ClusterRecord[],
+  wakeUp: WakeUp,
+): Promise<void> {
+  await concurrentlyToEnd(16, clusters, ({ id, queues }) =>
+    addWork(deps, deps.queues(id, queues).syncs, id, [wakeUp]),
+  );
 }
 
 /** Clusters of another set do not merge the exports of this one. */
-const isWoken = (own: ClusterRecord, other: ClusterRecord): boolean => other.clusterset.set === own.clusterset.set && !isDeregistered(other);
+const isWoken = (own: ClusterRecord, other: ClusterRecord): boolean =>
+  other.clusterset.set === own.clusterset.set && !isDeregistered(other);

@@ -18,11 +18,19 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
   const readFromApiServer = mustReadFromApiServer(run, 'endpoints') || !isSaved || !inputs.service;
   let current = readFromApiServer ? await readCurrent(run) : endpointsIn(inputs.outputs);
   const { namespace, name } = run.key;
-  const written = ({ write }: EndpointsPlan): Endpoints | undefined => (write ? ('object' in write ? write.object : undefined) : current);
+  const written = ({ write }: EndpointsPlan): Endpoints | undefined =>
+    write ? ('object' in write ? write.object : undefined) : current;
   return planAndWrite<EndpointsPlan>(run, {
     controller: 'endpoints',
     planWith: (pods) =>
-      decideEndpoints({ namespace, name, service: inputs.service, pods, current, triggerTimes: inputs.triggers.triggers.endpoints }),
+      decideEndpoints({
+        namespace,
+        name,
+        service: inputs.service,
+        pods,
+        current,
+        triggerTimes: inputs.triggers.triggers.endpoints,
+      }),
     podsNow: () => podsIn(current),
     podsLeft: (plan) => podsIn(written(plan)),
     track: ({ triggerTimes }) => {
@@ -46,19 +54,26 @@ async function write(run: Run, { write }: EndpointsPlan, current: Endpoints | un
     await applyWrite(run, write, current);
     return { kind: 'done' };
   } catch (error) {
-    const isStale = isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && write.verb === 'update');
+    const isStale =
+      isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && write.verb === 'update');
     return { kind: isStale ? 'stale' : 'failed', failure: () => failure(run, write, error) };
   }
 }
 
 async function applyWrite(run: Run, write: EndpointsWrite, current: Endpoints | undefined): Promise<void> {
   if (write.verb === 'delete') {
-    // Upstream deletes the Endpoints in any version (EP-2). This run comes later, so it deletes the version that it has read.
+    // Upstream deletes the Endpoints in any version (EP-2). This run comes later, so it deletes the version
+    // that it has read.
     if (current) await deleteOutput(run, 'Endpoints', current);
     return;
   }
   const { api, server } = run;
-  server.recordPresent('Endpoints', await (write.verb === 'create' ? api.create('Endpoints', write.object) : api.replace('Endpoints', write.object)));
+  server.recordPresent(
+    'Endpoints',
+    await (write.verb === 'create'
+      ? api.create('Endpoints', write.object)
+      : api.replace('Endpoints', write.object)),
+  );
   server.countWrite('Endpoints');
 }
 
@@ -86,4 +101,6 @@ async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise
 
 /** By uid, one for each address. */
 const podsIn = (e: Endpoints | undefined): readonly string[] =>
-  (e?.subsets ?? []).flatMap((s) => [...(s.addresses ?? []), ...(s.notReadyAddresses ?? [])]).map((a) => a.targetRef?.uid ?? '');
+  (e?.subsets ?? [])
+    .flatMap((s) => [...(s.addresses ?? []), ...(s.notReadyAddresses ?? [])])
+    .map((a) => a.targetRef?.uid ?? '');

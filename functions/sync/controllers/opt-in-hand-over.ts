@@ -1,6 +1,7 @@
 /**
- * The slices of a Service in a cluster where Services may opt in (docs/opt-in.md): first what its writer has to write, then the hand-over from the
- * former writer. The run reads the Service from the cluster before it deletes anything.
+ * The slices of a Service in a cluster where Services may opt in (docs/opt-in.md): first what its writer has
+ * to write, then the hand-over from the former writer. The run reads the Service from the cluster before it
+ * deletes anything.
  */
 import { ClusterApiError, isConflict } from '#shared/cluster-api/errors.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
@@ -43,15 +44,23 @@ import { podsInCluster, requeueInDoubt, verifiedPods } from './verified-pods.ts'
 
 type By = HandOverInput['writer'];
 
-/** Returns true if a run beside the built-in controllers has slices of the Service to write or to hand over. `written`: outputs that sync has saved. */
+/**
+ * Returns true if a run beside the built-in controllers has slices of the Service to write or to hand over.
+ * `written`: outputs that sync has saved.
+ */
 export function concernsOptIn(
   { service, writers: { slices } }: Inputs,
   written: readonly OutputRecord[],
   { item, wasTakenOver, cluster }: Pick<Claim, 'item' | 'wasTakenOver'> & { readonly cluster: ClusterRecord },
 ): boolean {
   if (!service) return written.length > 0;
-  const readsLive = mustReadFromApiServer({ wasTakenOver, work: item, inputs: { outputs: written }, cluster }, 'slices');
-  return slices.task === 'write' || slices.by === 'invalid-annotation' || readsLive || written.some(isOursByOptIn);
+  const readsLive = mustReadFromApiServer(
+    { wasTakenOver, work: item, inputs: { outputs: written }, cluster },
+    'slices',
+  );
+  return (
+    slices.task === 'write' || slices.by === 'invalid-annotation' || readsLive || written.some(isOursByOptIn)
+  );
 }
 
 export async function runWithOptIn(run: Run): Promise<Outcome> {
@@ -69,7 +78,10 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
   }
   const written = task === 'write' ? await runSlices(run) : ok;
   if (written.kind !== 'ok') return written;
-  await lookAtSlices(run, task === 'write' ? managersOf(run).filter((m) => m !== run.managedBy) : managersOf(run));
+  await lookAtSlices(
+    run,
+    task === 'write' ? managersOf(run).filter((m) => m !== run.managedBy) : managersOf(run),
+  );
   // Without cleanup the leftovers of the built-in controllers stay.
   if (by === 'opt-in' && !(cleans(run) && writesOptIn(run.cluster))) return ok;
   if (mayHaveFormerWriter(run, by) && (await isServiceAsKnown(run, by))) return handOverSlices(run, by);
@@ -92,11 +104,16 @@ export function hasOptInSlices({ inputs, server }: Pick<Run, 'inputs' | 'server'
 
 /** Reads the slices of these managers, if the saved ones may be outdated. */
 export async function lookAtSlices(run: Run, managers: readonly string[]): Promise<void> {
-  if (mustReadFromApiServer(run, 'slices')) for (const managedBy of managers) await readCurrent({ ...run, managedBy });
+  if (mustReadFromApiServer(run, 'slices'))
+    for (const managedBy of managers) await readCurrent({ ...run, managedBy });
 }
 
-/** Managers whose slices the next run uses as they are saved. In shadow mode ingest saves those of the built-in controller. */
-const managersOf = ({ cluster }: Run): readonly string[] => (writesBuiltIn(cluster) ? [optInManagedBy, slicesManagedBy] : [optInManagedBy]);
+/**
+ * Managers whose slices the next run uses as they are saved. In shadow mode ingest saves those of the
+ * built-in controller.
+ */
+const managersOf = ({ cluster }: Run): readonly string[] =>
+  writesBuiltIn(cluster) ? [optInManagedBy, slicesManagedBy] : [optInManagedBy];
 
 const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === 'active' && settings.slices;
 
@@ -104,7 +121,8 @@ const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === '
 function mayHaveFormerWriter(run: Run, by: By): boolean {
   const { work, inputs, cluster, observed } = run;
   // A run that made our slices may have ended before it handed over.
-  const isFirst = mustReadFromApiServer(run, 'slices') || isRetry(run, 'slices') || work.ranAtMs < cluster.optInSince;
+  const isFirst =
+    mustReadFromApiServer(run, 'slices') || isRetry(run, 'slices') || work.ranAtMs < cluster.optInSince;
   const ours = inputs.outputs.filter(isOursByOptIn);
   // Another client may have labelled slices of ours for the Service before its event arrived.
   const isNew = writesBuiltIn(cluster) && !inputs.outputs.some((o) => o.object !== undefined);
@@ -115,35 +133,54 @@ function mayHaveFormerWriter(run: Run, by: By): boolean {
   return isFirst || !isSettled || theirs;
 }
 
-const cleans = ({ cluster }: Run): boolean => ({ ...defaultOptInSettings, ...cluster.settings.optIn }).cleanup;
+const cleans = ({ cluster }: Run): boolean =>
+  ({ ...defaultOptInSettings, ...cluster.settings.optIn }).cleanup;
 
 async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   const { api, deps, key, inputs, server } = run;
-  const { items: slices } = await api.list('EndpointSlice', key.namespace, { labels: { [labelServiceName]: key.name } });
+  const { items: slices } = await api.list('EndpointSlice', key.namespace, {
+    labels: { [labelServiceName]: key.name },
+  });
   const endpoints = by === 'opt-in' ? await api.get('Endpoints', key.namespace, key.name) : undefined;
   // While the switch is off, nothing guards the snapshot against a wrong list.
   const live = by === 'built-in' && isOffBeside(run.cluster) ? await podsInCluster(run, 'slices') : undefined;
-  const { isWaiting, leftovers, withdrawn } = handOver({ writer: by, slices, endpoints, ready: servedBy(slicesOf(run, live ?? inputs.pods)) });
+  const { isWaiting, leftovers, withdrawn } = handOver({
+    writer: by,
+    slices,
+    endpoints,
+    ready: servedBy(slicesOf(run, live ?? inputs.pods)),
+  });
   const isFormer = by === 'opt-in' ? isBuiltInSlice : isOptInSlice;
   const there = new Set(slices.filter(isFormer).map((s) => s.metadata.name));
-  // Outputs that the run itself has read and written are skipped. If another client has deleted one since, its event shows that.
+  // Outputs that the run itself has read and written are skipped. If another client has deleted one since,
+  // its event shows that.
   for (const { kind, name, object } of inputs.outputs) {
     if (!object) continue;
-    const isGone = kind === 'Endpoints' ? by === 'opt-in' && !endpoints : isFormer(object as EndpointSlice) && !there.has(name);
+    const isGone =
+      kind === 'Endpoints'
+        ? by === 'opt-in' && !endpoints
+        : isFormer(object as EndpointSlice) && !there.has(name);
     if (!isGone) continue;
     server.recordMissing(kind, object);
     server.needsLeaseCheck = true;
   }
   if (isWaiting) return waitForNextWriter(run, by);
   const gone = [...leftovers.slices, ...withdrawn];
-  if (gone.length > 0 && by !== 'none' && (await isDoubtful(run, slices))) return doubt(run, 'snapshot differs from the cluster');
+  if (gone.length > 0 && by !== 'none' && (await isDoubtful(run, slices)))
+    return doubt(run, 'snapshot differs from the cluster');
   // A mirror goes with its Endpoints.
   const stay = slices.filter((s) => !gone.includes(s) && !(leftovers.endpoints && isMirroredSlice(s)));
-  if (by === 'opt-in' && (await showsPodsToCome(run, gone, stay))) return doubt(run, 'a pod of the built-in slices is not known yet');
+  if (by === 'opt-in' && (await showsPodsToCome(run, gone, stay)))
+    return doubt(run, 'a pod of the built-in slices is not known yet');
   const refused = await deleteFormer(run, leftovers.endpoints, gone);
   if (refused) return refused;
   if (gone.length > 0) {
-    deps.log.info('service handed over', { ...key, to: by, withdrawn: withdrawn.length, leftovers: leftovers.slices.length });
+    deps.log.info('service handed over', {
+      ...key,
+      to: by,
+      withdrawn: withdrawn.length,
+      leftovers: leftovers.slices.length,
+    });
     if (inputs.service && by !== 'none' && writesOptIn(run.cluster))
       await deps.events.record(run.brief, handedOverEvent(inputs.service, by === 'opt-in'));
   }
@@ -155,7 +192,11 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
 }
 
 /** Resolves to the outcome of a deletion that was refused. */
-async function deleteFormer(run: Run, endpoints: Endpoints | undefined, gone: readonly EndpointSlice[]): Promise<Outcome | undefined> {
+async function deleteFormer(
+  run: Run,
+  endpoints: Endpoints | undefined,
+  gone: readonly EndpointSlice[],
+): Promise<Outcome | undefined> {
   const { namespace, name } = run.key;
   try {
     if (endpoints) await deleteOutput(run, 'Endpoints', endpoints);
@@ -163,18 +204,28 @@ async function deleteFormer(run: Run, endpoints: Endpoints | undefined, gone: re
     return undefined;
   } catch (error) {
     if (isRefusedWhileOff(run.cluster, error) || !(error instanceof ClusterApiError)) throw error;
-    if (isConflict(error)) return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
-    return (await faultOf(run, error, 'write')) ?? { kind: 'failed', error: `hand-over of ${namespace}/${name}: ${error.message}` };
+    if (isConflict(error))
+      return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
+    return (
+      (await faultOf(run, error, 'write')) ?? {
+        kind: 'failed',
+        error: `hand-over of ${namespace}/${name}: ${error.message}`,
+      }
+    );
   }
 }
 
-/** Returns false if the Service has just gone. Throws RequeueAfter if it has another writer or selector in the cluster. */
+/**
+ * Returns false if the Service has just gone. Throws RequeueAfter if it has another writer or selector in the
+ * cluster.
+ */
 async function isServiceAsKnown(run: Run, by: By): Promise<boolean> {
   const { api, key, inputs, cluster } = run;
   const live = await api.get('Service', key.namespace, key.name);
   if (!live) return false;
   const isSame =
-    writerFor(live, cluster, 'slices').by === by && sameLabels(withOptInSelectorFor(live, cluster).spec?.selector, inputs.service?.spec?.selector);
+    writerFor(live, cluster, 'slices').by === by &&
+    sameLabels(withOptInSelectorFor(live, cluster).spec?.selector, inputs.service?.spec?.selector);
   return isSame || requeueInDoubt(run, 'the Service is another one in the cluster');
 }
 
@@ -184,34 +235,53 @@ const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshot
 const slicesOf = ({ cluster, inputs }: Run, pods: readonly Pod[]): readonly SliceDraft[] =>
   planSlices(cluster, { ...inputs, pods }, []).addressTypes.flatMap((t) => t.create);
 
-/** The slices of both writers may show many more pods than the snapshot holds: then the cluster's own list of pods decides. */
+/**
+ * The slices of both writers may show many more pods than the snapshot holds: then the cluster's own list of
+ * pods decides.
+ */
 async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<boolean> {
   const before = [...new Set(podsIn(slices.filter((s) => isOptInSlice(s) || isBuiltInSlice(s))))];
   const leftBy = (pods: readonly Pod[]) => podsIn(slicesOf(run, pods));
-  return (await verifiedPods(run, { controller: 'slices', before, left: leftBy(run.inputs.pods), leftBy })) !== undefined;
+  return (
+    (await verifiedPods(run, { controller: 'slices', before, left: leftBy(run.inputs.pods), leftBy })) !==
+    undefined
+  );
 }
 
 /**
- * Do these slices alone show a Pod that the snapshot has not, and the cluster has? The relay may be late with it, and the built-in controllers were not.
- * After that the service is theirs no more, so slices that they left show Pods that have gone since: the cluster is asked only then.
+ * Do these slices alone show a Pod that the snapshot has not, and the cluster has? The relay may be late with
+ * it, and the built-in controllers were not. After that the service is theirs no more, so slices that they
+ * left show Pods that have gone since: the cluster is asked only then.
  */
-async function showsPodsToCome({ api, key, inputs }: Run, gone: readonly EndpointSlice[], stay: readonly EndpointSlice[]): Promise<boolean> {
-  const uids = (slices: readonly EndpointSlice[]) => slices.flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid));
-  const known = new Set([...inputs.namespacePods.map(({ pod }) => pod.metadata.uid), ...uids(stay), undefined]);
+async function showsPodsToCome(
+  { api, key, inputs }: Run,
+  gone: readonly EndpointSlice[],
+  stay: readonly EndpointSlice[],
+): Promise<boolean> {
+  const uids = (slices: readonly EndpointSlice[]) =>
+    slices.flatMap((s) => (s.endpoints ?? []).map((e) => e.targetRef?.uid));
+  const known = new Set([
+    ...inputs.namespacePods.map(({ pod }) => pod.metadata.uid),
+    ...uids(stay),
+    undefined,
+  ]);
   const unknown = new Set(uids(gone).filter((uid) => !known.has(uid)));
-  const live = unknown.size > 0 ? await listPods(api, key.namespace, inputs.service?.spec?.selector ?? {}) : [];
+  const live =
+    unknown.size > 0 ? await listPods(api, key.namespace, inputs.service?.spec?.selector ?? {}) : [];
   return live.some((p) => unknown.has(p.metadata.uid));
 }
 
-/** Explain and the console read from the saved difference since when the hand-over waits. A longer wait is asked about less often. */
+/** Explain and the console read from the saved difference since when the hand-over waits. */
 async function waitForNextWriter({ deps, key, inputs, brief, cluster }: Run, by: By): Promise<Outcome> {
   const known = await readDifference(deps.table, key);
   const isKnown = known?.text === waitingText;
-  if (!isKnown) await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
+  if (!isKnown)
+    await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
   const seconds = isKnown ? (deps.now() - known.sinceMs) / 1000 : 0;
   if (seconds >= waitToldSeconds && inputs.service) {
     deps.metrics.put('HandOversWaiting', 1, { cluster: key.cluster });
-    if (writesOptIn(cluster)) await deps.events.record(brief, handOverWaitsEvent(inputs.service, by === 'opt-in'));
+    if (writesOptIn(cluster))
+      await deps.events.record(brief, handOverWaitsEvent(inputs.service, by === 'opt-in'));
   }
   // Each wait is twice as long as the one before.
   return requeue(deps, 'handOver', { reason: waitingForOthers, rounds: Math.floor(Math.log2(seconds + 1)) });
@@ -223,5 +293,6 @@ const waitToldSeconds = 30;
 /** Deletes the note of the wait, or the preview: the hand-over is done. */
 async function forgetPreview({ deps, key }: Run, by: By): Promise<void> {
   const known = await readDifference(deps.table, key);
-  if (known && (isHandOverNote(known.text) || by === 'opt-in')) await saveDifference(deps.table, key, undefined);
+  if (known && (isHandOverNote(known.text) || by === 'opt-in'))
+    await saveDifference(deps.table, key, undefined);
 }

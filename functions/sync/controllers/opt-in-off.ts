@@ -1,7 +1,8 @@
 /**
- * Slices of Services that opted in, beside the built-in controllers, while the cluster's switch is off or at shadow: the hub writes nothing, but deletes its
- * own slices of a Service that has another writer. Otherwise they would serve pods that are gone for ever. The manifest of such a cluster may have taken
- * the hub's rights away.
+ * Slices of Services that opted in, beside the built-in controllers, while the cluster's switch is off or at
+ * shadow: the hub writes nothing, but deletes its own slices of a Service that has another writer. Otherwise
+ * they would serve pods that are gone for ever. The manifest of such a cluster may have taken the hub's
+ * rights away.
  */
 import { type ClusterApiError, isRefusal } from '#shared/cluster-api/errors.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
@@ -22,13 +23,19 @@ export const isOffBeside = (cluster: ClusterRecord): boolean => isShadow(cluster
 export const mayWithdraw = ({ reaches }: Pick<SyncDeps, 'reaches'>, cluster: ClusterRecord): boolean =>
   cluster.optInSince > 0 && Boolean(reaches?.(cluster) ?? cluster.api);
 
-/** What a run has to do in a cluster in shadow mode. `forgotten`: for the history, slices of ours that others have deleted. */
+/**
+ * What a run has to do in a cluster in shadow mode. `forgotten`: for the history, slices of ours that others
+ * have deleted.
+ */
 export interface TaskBeside {
   readonly to: 'write' | 'compare';
   readonly forgotten?: Required<Pick<RunResult, 'server' | 'inputs'>>;
 }
 
-/** Slices of ours are to be deleted, or forgotten. `observed` has the outputs that the relay saw, and `written` are those that sync has saved. */
+/**
+ * Slices of ours are to be deleted, or forgotten. `observed` has the outputs that the relay saw, and
+ * `written` are those that sync has saved.
+ */
 export async function withdrawalOf(
   { table, now }: Pick<SyncDeps, 'table' | 'now'>,
   { key, incarnation }: { readonly key: ServiceKey } & Pick<ClusterRecord, 'incarnation'>,
@@ -42,7 +49,8 @@ export async function withdrawalOf(
   // By a person, for instance. This needs no rights.
   if (ours.every(isDeleted)) {
     const server = new ServerState(incarnation, written, now);
-    for (const { kind, object } of written) if (kind === 'EndpointSlice' && object) server.recordMissing(kind, object);
+    for (const { kind, object } of written)
+      if (kind === 'EndpointSlice' && object) server.recordMissing(kind, object);
     await forgetOutputs(table, key, ['EndpointSlice']);
     return { to: 'compare', forgotten: { server, inputs: { ...observed, outputs: written } } };
   }
@@ -50,10 +58,15 @@ export async function withdrawalOf(
   return { to: !observed.service || by === 'built-in' || by === 'none' ? 'write' : 'compare' };
 }
 
-export const isRefusedWhileOff = (cluster: ClusterRecord, error: unknown): error is ClusterApiError => isOffBeside(cluster) && isRefusal(error);
+export const isRefusedWhileOff = (cluster: ClusterRecord, error: unknown): error is ClusterApiError =>
+  isOffBeside(cluster) && isRefusal(error);
 
 /** The next run of the Service tries again, at the latest by a resync. Explain has the refusal. */
-export async function toldRefusal({ table, metrics, log, now }: SyncDeps, key: ServiceKey, { message }: ClusterApiError): Promise<Outcome> {
+export async function toldRefusal(
+  { table, metrics, log, now }: SyncDeps,
+  key: ServiceKey,
+  { message }: ClusterApiError,
+): Promise<Outcome> {
   const text = refusedText(message);
   const known = await readDifference(table, key);
   if (known?.text !== text) await saveDifference(table, key, { text, sinceMs: now(), confirmed: false });

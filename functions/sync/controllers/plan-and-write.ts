@@ -1,4 +1,7 @@
-/** The steps of both controllers: plan, ask the mass-removal guard, write. If another client has changed an output, read the outputs and plan once more. */
+/**
+ * The steps of both controllers: plan, ask the mass-removal guard, write. If another client has changed an
+ * output, read the outputs and plan once more.
+ */
 import type { Controller } from '#shared/kube/controllers.ts';
 import type { OutputKind, Pod } from '#shared/kube/types.ts';
 import type { OutputObject } from '#shared/store/outputs.ts';
@@ -34,7 +37,12 @@ export async function planAndWrite<P>(run: Run, of: Planned<P>): Promise<Outcome
     of.track(plan);
     if (!live) {
       const leftBy = (pods: readonly Pod[]) => of.podsLeft(of.planWith(pods));
-      live = await verifiedPods(run, { controller: of.controller, before: of.podsNow(), left: of.podsLeft(plan), leftBy });
+      live = await verifiedPods(run, {
+        controller: of.controller,
+        before: of.podsNow(),
+        left: of.podsLeft(plan),
+        leftBy,
+      });
       if (live) continue;
     }
     const { kind, failure } = await of.write(plan);
@@ -49,7 +57,11 @@ export async function planAndWrite<P>(run: Run, of: Planned<P>): Promise<Outcome
 }
 
 /** Deletes the object only as the run has read it. */
-export async function deleteOutput({ api, server }: Run, kind: OutputKind, object: OutputObject): Promise<void> {
+export async function deleteOutput(
+  { api, server }: Run,
+  kind: OutputKind,
+  object: OutputObject,
+): Promise<void> {
   if (await deleteAsSeen(api, kind, object)) server.recordDeleted(kind, object);
   else server.recordMissing(kind, object);
   server.countWrite(kind, 'delete');

@@ -1,6 +1,7 @@
 /**
- * Shadow mode compares the writes that we would make with the outputs of the cluster's own controllers, without a call to the cluster. A difference counts
- * only if it still exists ten seconds later, because the other writer may be about to write.
+ * Shadow mode compares the writes that we would make with the outputs of the cluster's own controllers,
+ * without a call to the cluster. A difference counts only if it still exists ten seconds later, because the
+ * other writer may be about to write.
  */
 
 import { recordDifference } from '#shared/clusters/readiness.ts';
@@ -9,7 +10,12 @@ import { decideEndpoints } from '#shared/endpoints/decide.ts';
 import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { endpointLines } from '#shared/kube/listed-endpoints.ts';
-import { annotationOverCapacity, endpointsManagedBy, labelEndpointsManagedBy, optInManagedBy } from '#shared/kube/names.ts';
+import {
+  annotationOverCapacity,
+  endpointsManagedBy,
+  labelEndpointsManagedBy,
+  optInManagedBy,
+} from '#shared/kube/names.ts';
 import type { Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { SliceDraft } from '#shared/slices/plan.ts';
 import { slicesAfter } from '#shared/slices/slices-after.ts';
@@ -24,7 +30,12 @@ import { comparedLater } from '../state/run-result.ts';
 import { planSlices } from './slices-controller.ts';
 
 /** Requeues while a difference waits to be confirmed. */
-export async function compareWithCluster(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<Outcome> {
+export async function compareWithCluster(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  key: ServiceKey,
+  inputs: Inputs,
+): Promise<Outcome> {
   const confirmAfterMs = deps.limits.requeue.differenceUnconfirmed.afterSeconds * 1000;
   if (inputs.writers.slices.as === optInManagedBy) {
     await savePreview(deps, cluster, key, inputs);
@@ -37,32 +48,61 @@ export async function compareWithCluster(deps: SyncDeps, cluster: ClusterRecord,
     if (known) await saveDifference(deps.table, key, undefined);
     return ok;
   }
-  if (known?.text !== text) await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
+  if (known?.text !== text)
+    await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
   if (known?.text !== text || deps.now() - known.sinceMs < confirmAfterMs - 1000)
     return requeue(deps, 'differenceUnconfirmed', { reason: comparedLater.toConfirm });
   if (known.confirmed) return ok;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await recordDifference(deps.table, key.cluster, deps.now());
-  deps.log.warn('shadow difference', { cluster: key.cluster, namespace: key.namespace, service: key.name, differences });
+  deps.log.warn('shadow difference', {
+    cluster: key.cluster,
+    namespace: key.namespace,
+    service: key.name,
+    differences,
+  });
   return ok;
 }
 
-/** Saves the slices that a Service would get by its annotation for explain, while the cluster's switch for opt-in is `shadow`. */
-export async function savePreview(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): Promise<void> {
-  const wanted = inputs.writers.slices.task === 'preview' ? [...new Set(sliceLines(slicesAfter([], planSlices(cluster, inputs, []))))].sort() : [];
+/**
+ * Saves the slices that a Service would get by its annotation for explain, while the cluster's switch for
+ * opt-in is `shadow`.
+ */
+export async function savePreview(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  key: ServiceKey,
+  inputs: Inputs,
+): Promise<void> {
+  const wanted =
+    inputs.writers.slices.task === 'preview'
+      ? [...new Set(sliceLines(slicesAfter([], planSlices(cluster, inputs, []))))].sort()
+      : [];
   const lines = limited(wanted.map((line) => `EndpointSlices: would be written: ${line}`));
   const known = await readDifference(deps.table, key);
   const text = JSON.stringify(lines);
   if (lines.length === 0 ? known : known?.text !== text)
-    await saveDifference(deps.table, key, lines.length === 0 ? undefined : { text, sinceMs: deps.now(), confirmed: false });
+    await saveDifference(
+      deps.table,
+      key,
+      lines.length === 0 ? undefined : { text, sinceMs: deps.now(), confirmed: false },
+    );
 }
 
 /** A service that cannot be compared counts as different: active mode would fail to write it. */
-function comparedOf(deps: SyncDeps, cluster: ClusterRecord, key: ServiceKey, inputs: Inputs): readonly string[] {
+function comparedOf(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  key: ServiceKey,
+  inputs: Inputs,
+): readonly string[] {
   try {
     return differencesOf(cluster, key, inputs);
   } catch (error) {
-    deps.log.error('service cannot be compared', { ...key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    deps.log.error('service cannot be compared', {
+      ...key,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
     return [`cannot be compared: ${String(error)}`];
   }
 }
@@ -72,17 +112,22 @@ export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: In
   const inputs = hasFeature(kubernetesVersion, 'sidecarPorts') ? given : withoutSidecars(given);
   const { service, pods, outputs } = inputs;
   const written = endpointsIn(outputs);
-  const current = written && !hasFeature(kubernetesVersion, 'managedByLabel') ? withManagedBy(written) : written;
+  const current =
+    written && !hasFeature(kubernetesVersion, 'managedByLabel') ? withManagedBy(written) : written;
   const slices = slicesIn(outputs);
   const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
-  // With the annotation beside a selector the slices are compared that the annotation would give: before the selector is removed.
+  // With the annotation beside a selector the slices are compared that the annotation would give: before the
+  // selector is removed.
   const plan = planSlices(cluster, { ...inputs, ...inputs.rehearsal }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
   const lines = (e: Endpoints | undefined): readonly string[] => (e ? endpointsLines(e) : []);
-  // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay sends those of the built-in controllers later.
+  // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay
+  // sends those of the built-in controllers later.
   const isSaved = (kind: OutputKind): boolean => !outputs.some((o) => o.kind === kind && o.isMetadataOnly);
   return [
-    ...(inputs.writers.endpoints.task === 'compare' && isSaved('Endpoints') ? diff('Endpoints', lines(current), lines(wanted)) : []),
+    ...(inputs.writers.endpoints.task === 'compare' && isSaved('Endpoints')
+      ? diff('Endpoints', lines(current), lines(wanted))
+      : []),
     ...(inputs.writers.slices.task === 'compare' && isSaved('EndpointSlice')
       ? diff('EndpointSlices', sliceLines(slices), sliceLines(slicesAfter(slices, plan)))
       : []),
@@ -90,12 +135,24 @@ export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: In
 }
 
 function withoutSidecars({ pods, ...inputs }: Inputs): Inputs {
-  return { ...inputs, pods: pods.map(({ spec: { initContainers: _, ...spec } = { containers: [] }, ...pod }) => ({ ...pod, spec })) };
+  return {
+    ...inputs,
+    pods: pods.map(({ spec: { initContainers: _, ...spec } = { containers: [] }, ...pod }) => ({
+      ...pod,
+      spec,
+    })),
+  };
 }
 
-/** Without the label the hub would write the Endpoints, with labels whose change alone causes no write (EP-58). */
+/**
+ * Without the label the hub would write the Endpoints, with labels whose change alone causes no write
+ * (EP-58).
+ */
 function withManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
-  return { ...endpoints, metadata: { ...metadata, labels: { ...metadata.labels, [labelEndpointsManagedBy]: endpointsManagedBy } } };
+  return {
+    ...endpoints,
+    metadata: { ...metadata, labels: { ...metadata.labels, [labelEndpointsManagedBy]: endpointsManagedBy } },
+  };
 }
 
 /** Readable lines: what only the cluster has, and what only we would have. */
@@ -110,15 +167,22 @@ function diff(what: string, inCluster: readonly string[], wanted: readonly strin
 /** The trigger time is left out here and below: it follows from what a process has seen. */
 const endpointsLines = ({ metadata, ...output }: Endpoints): readonly string[] => [
   `labels ${labelsText(metadata.labels)}`,
-  ...[metadata.annotations?.[annotationOverCapacity]].flatMap((text) => (text === undefined ? [] : [`annotation ${annotationOverCapacity}=${text}`])),
+  ...[metadata.annotations?.[annotationOverCapacity]].flatMap((text) =>
+    text === undefined ? [] : [`annotation ${annotationOverCapacity}=${text}`],
+  ),
   ...endpointLines(output),
 ];
 
 /** By address type and ports: the slice of an endpoint is not determined. */
 const sliceLines = (slices: readonly SliceDraft[]): readonly string[] =>
   slices.flatMap(({ metadata, ...output }) => {
-    const owners = (metadata.ownerReferences ?? []).map(({ kind, name, uid }) => `${kind} ${name} ${uid}`).join(', ');
-    return [`${output.addressType} slice with labels ${labelsText(metadata.labels)} of ${owners}`, ...endpointLines(output)];
+    const owners = (metadata.ownerReferences ?? [])
+      .map(({ kind, name, uid }) => `${kind} ${name} ${uid}`)
+      .join(', ');
+    return [
+      `${output.addressType} slice with labels ${labelsText(metadata.labels)} of ${owners}`,
+      ...endpointLines(output),
+    ];
   });
 
 const labelsText = (labels: Labels | undefined): string =>

@@ -1,5 +1,13 @@
-/** The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order (ES-55). */
-import { ClusterApiError, isConflict, isNamespaceTerminating, isNotFound } from '#shared/cluster-api/errors.ts';
+/**
+ * The EndpointSlice controller's part of a run: decide, then write each address type in upstream's order
+ * (ES-55).
+ */
+import {
+  ClusterApiError,
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+} from '#shared/cluster-api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -18,13 +26,22 @@ import { type Inputs, slicesIn } from '../state/inputs.ts';
 import { mustReadFromApiServer, type Run } from '../state/run.ts';
 import { createSlice } from '../writes/conditional-writes.ts';
 import { deleteOutput, planAndWrite, type Written } from './plan-and-write.ts';
-import { gaugesAfter, observeChange, observeFinalize, observeReconcile, observeSync } from './sync-metrics.ts';
+import {
+  gaugesAfter,
+  observeChange,
+  observeFinalize,
+  observeReconcile,
+  observeSync,
+} from './sync-metrics.ts';
 
 export async function runSlices(run: Run): Promise<Outcome> {
   const { inputs, cluster } = run;
   // Slices of a service that is gone are the garbage collector's (ES-2): what is saved of them is forgotten.
-  if (!inputs.service && inputs.outputs.some((o) => o.kind === 'EndpointSlice')) run.server.needsLeaseCheck = true;
-  const isSaved = inputs.outputs.some((o) => isKnownSlice(run, o)) && !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
+  if (!inputs.service && inputs.outputs.some((o) => o.kind === 'EndpointSlice'))
+    run.server.needsLeaseCheck = true;
+  const isSaved =
+    inputs.outputs.some((o) => isKnownSlice(run, o)) &&
+    !inputs.outputs.some((o) => o.kind === 'EndpointSlice' && o.isMetadataOnly);
   const readFromApiServer = inputs.service && (mustReadFromApiServer(run, 'slices') || !isSaved);
   let slices = readFromApiServer ? await readCurrent(run) : slicesIn(inputs.outputs).filter(isOurs(run));
   return planAndWrite<SlicesPlan>(run, {
@@ -46,9 +63,20 @@ export async function runSlices(run: Run): Promise<Outcome> {
 }
 
 /** `slices`: those of the writer of the inputs. */
-export function planSlices(cluster: ClusterRecord, inputs: Inputs, slices: readonly EndpointSlice[], triggerTimes?: TriggerTimes): SlicesPlan {
+export function planSlices(
+  cluster: ClusterRecord,
+  inputs: Inputs,
+  slices: readonly EndpointSlice[],
+  triggerTimes?: TriggerTimes,
+): SlicesPlan {
   const { maxEndpointsPerSlice } = cluster.settings;
-  return decideSlices({ ...inputs, slices, triggerTimes, maxEndpointsPerSlice, managedBy: inputs.writers.slices.as });
+  return decideSlices({
+    ...inputs,
+    slices,
+    triggerTimes,
+    maxEndpointsPerSlice,
+    managedBy: inputs.writers.slices.as,
+  });
 }
 
 async function write(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[]): Promise<Written> {
@@ -56,13 +84,15 @@ async function write(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[
   const errors = await writeAll(run, plan, slices);
   const messages = [...errors.map((e) => e.message), ...plan.addressTypes.flatMap((t) => t.errors)];
   const recordEvents = async (): Promise<void> => {
-    for (const t of plan.addressTypes) for (const event of t.events) await run.deps.events.record(run.brief, event);
+    for (const t of plan.addressTypes)
+      for (const event of t.events) await run.deps.events.record(run.brief, event);
   };
   const fail = async (): Promise<Outcome> => {
     await recordEvents();
     return failure(run, messages, errors);
   };
-  if (errors.some((e) => isConflict(e.cause) || (isNotFound(e.cause) && e.verb !== 'create'))) return { kind: 'stale', failure: fail };
+  if (errors.some((e) => isConflict(e.cause) || (isNotFound(e.cause) && e.verb !== 'create')))
+    return { kind: 'stale', failure: fail };
   if (messages.length > 0) return { kind: 'failed', failure: fail };
   await recordEvents();
   return { kind: 'done' };
@@ -74,8 +104,15 @@ interface WriteError {
   readonly cause: unknown;
 }
 
-/** The first failing call ends its address type, not the others; slices of unsupported types come last, each on its own (ES-14, ES-15). */
-async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSlice[]): Promise<readonly WriteError[]> {
+/**
+ * The first failing call ends its address type, not the others; slices of unsupported types come last, each
+ * on its own (ES-14, ES-15).
+ */
+async function writeAll(
+  run: Run,
+  plan: SlicesPlan,
+  slices: readonly EndpointSlice[],
+): Promise<readonly WriteError[]> {
   const errors: WriteError[] = [];
   const taken = new Set(slices.map((s) => s.metadata.name));
   try {
@@ -84,7 +121,9 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
       if (error) errors.push(error);
     }
     for (const slice of plan.unsupported) {
-      const error = await attempt('delete', remove(run, slice), (m) => writeFailure.deleteUnsupported(service(run), slice.metadata.name, m));
+      const error = await attempt('delete', remove(run, slice), (m) =>
+        writeFailure.deleteUnsupported(service(run), slice.metadata.name, m),
+      );
       if (error) errors.push(error);
     }
   } catch (error) {
@@ -94,11 +133,29 @@ async function writeAll(run: Run, plan: SlicesPlan, slices: readonly EndpointSli
   return errors;
 }
 
-async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePlan, taken: Set<string>): Promise<WriteError | undefined> {
+async function writeAddressType(
+  run: Run,
+  whole: SlicesPlan,
+  plan: AddressTypePlan,
+  taken: Set<string>,
+): Promise<WriteError | undefined> {
   const calls = [
-    ...plan.create.map((draft) => () => attempt('create', create(run, draft, taken), (m) => writeFailure.create(service(run), m))),
-    ...plan.update.map((slice) => () => attempt('update', update(run, slice), (m) => writeFailure.update(service(run), slice.metadata.name, m))),
-    ...plan.delete.map((slice) => () => attempt('delete', remove(run, slice), (m) => writeFailure.delete(service(run), slice.metadata.name, m))),
+    ...plan.create.map(
+      (draft) => () =>
+        attempt('create', create(run, draft, taken), (m) => writeFailure.create(service(run), m)),
+    ),
+    ...plan.update.map(
+      (slice) => () =>
+        attempt('update', update(run, slice), (m) =>
+          writeFailure.update(service(run), slice.metadata.name, m),
+        ),
+    ),
+    ...plan.delete.map(
+      (slice) => () =>
+        attempt('delete', remove(run, slice), (m) =>
+          writeFailure.delete(service(run), slice.metadata.name, m),
+        ),
+    ),
   ];
   for (const call of calls) {
     const error = await call();
@@ -110,7 +167,11 @@ async function writeAddressType(run: Run, whole: SlicesPlan, plan: AddressTypePl
   return undefined;
 }
 
-async function attempt(verb: WriteError['verb'], call: Promise<void>, text: (message: string) => string): Promise<WriteError | undefined> {
+async function attempt(
+  verb: WriteError['verb'],
+  call: Promise<void>,
+  text: (message: string) => string,
+): Promise<WriteError | undefined> {
   try {
     await call;
     return undefined;
@@ -124,8 +185,17 @@ async function create(run: Run, draft: SliceDraft, taken: Set<string>): Promise<
   const { api, key } = run;
   const owner = service(run).metadata.uid ?? '';
   const isAdoptable = (other: EndpointSlice): boolean =>
-    other.addressType === draft.addressType && isOurs(run)(other) && !other.metadata.deletionTimestamp && isOwnedBy(other, service(run));
-  const { slice, verb } = await createSlice(api, { namespace: key.namespace, draft, owner, taken, isAdoptable });
+    other.addressType === draft.addressType &&
+    isOurs(run)(other) &&
+    !other.metadata.deletionTimestamp &&
+    isOwnedBy(other, service(run));
+  const { slice, verb } = await createSlice(api, {
+    namespace: key.namespace,
+    draft,
+    owner,
+    taken,
+    isAdoptable,
+  });
   noteWritten(run, slice, verb);
 }
 
@@ -160,7 +230,11 @@ export async function readCurrent(run: Run): Promise<readonly EndpointSlice[]> {
   return items;
 }
 
-async function failure(run: Run, messages: readonly string[], errors: readonly WriteError[]): Promise<Outcome> {
+async function failure(
+  run: Run,
+  messages: readonly string[],
+  errors: readonly WriteError[],
+): Promise<Outcome> {
   const calls = errors.map((e) => e.cause).filter((e) => e instanceof ClusterApiError);
   const fault = calls[0] && (await faultOf(run, calls[0], 'write'));
   if (fault) return fault;
@@ -173,12 +247,21 @@ const service = (run: Run) => run.inputs.service as NonNullable<Run['inputs']['s
 const isOurs =
   ({ key, managedBy }: Run) =>
   (slice: EndpointSlice): boolean =>
-    slice.metadata.labels?.[labelServiceName] === key.name && slice.metadata.labels?.[labelSliceManagedBy] === managedBy;
+    slice.metadata.labels?.[labelServiceName] === key.name &&
+    slice.metadata.labels?.[labelSliceManagedBy] === managedBy;
 
-/** A saved deletion counts as knowledge of this writer's slices. A slice of the Service's other writer does not. */
+/**
+ * A saved deletion counts as knowledge of this writer's slices. A slice of the Service's other writer does
+ * not.
+ */
 const isKnownSlice = (run: Run, { kind, object }: OutputRecord): boolean =>
-  kind === 'EndpointSlice' && (object ? object.metadata.labels?.[labelSliceManagedBy] === run.managedBy : run.managedBy === slicesManagedBy);
+  kind === 'EndpointSlice' &&
+  (object
+    ? object.metadata.labels?.[labelSliceManagedBy] === run.managedBy
+    : run.managedBy === slicesManagedBy);
 
 /** By family and uid, one for each endpoint. */
-export const podsIn = (slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[]): readonly string[] =>
+export const podsIn = (
+  slices: readonly Pick<EndpointSlice, 'addressType' | 'endpoints'>[],
+): readonly string[] =>
   slices.flatMap((s) => (s.endpoints ?? []).map((e) => `${s.addressType} ${e.targetRef?.uid ?? ''}`));

@@ -1,4 +1,7 @@
-/** The metrics of upstream's EndpointSlice controller (contract/upstream-metrics.ts), observed where upstream observes them. */
+/**
+ * The metrics of upstream's EndpointSlice controller (contract/upstream-metrics.ts), observed where upstream
+ * observes them.
+ */
 import type { AddressTypePlan, SlicesPlan } from '#shared/slices/plan.ts';
 import type { GaugeRecord } from '#shared/store/service-counts.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
@@ -15,12 +18,19 @@ export function observeReconcile({ deps, key: { cluster } }: Observer, plan: Sli
 }
 
 /** ME-6: a write that the API server has accepted. */
-export function observeChange({ deps, key: { cluster } }: Observer, operation: 'create' | 'update' | 'delete'): void {
+export function observeChange(
+  { deps, key: { cluster } }: Observer,
+  operation: 'create' | 'update' | 'delete',
+): void {
   deps.metrics.put('endpoint_slice_controller_changes', 1, { cluster, operation });
 }
 
 /** ME-7: counts an address type whose writes all succeeded, also without any write. */
-export function observeFinalize({ deps, key: { cluster } }: Observer, plan: SlicesPlan, { slicesChanged }: AddressTypePlan): void {
+export function observeFinalize(
+  { deps, key: { cluster } }: Observer,
+  plan: SlicesPlan,
+  { slicesChanged }: AddressTypePlan,
+): void {
   const { topology, trafficDistribution } = plan;
   deps.metrics.put('endpoint_slice_controller_endpointslices_changed_per_sync', slicesChanged, {
     cluster,
@@ -30,16 +40,25 @@ export function observeFinalize({ deps, key: { cluster } }: Observer, plan: Slic
 }
 
 /** ME-8. A requeued run does not count as a sync. */
-export function observeSync({ deps, key: { cluster } }: Observer, outcome: Outcome | { readonly kind: 'stale' }): void {
-  const result = ({ ok: 'success', failed: 'error', stale: 'stale', requeued: undefined } as const)[outcome.kind];
+export function observeSync(
+  { deps, key: { cluster } }: Observer,
+  outcome: Outcome | { readonly kind: 'stale' },
+): void {
+  const result = ({ ok: 'success', failed: 'error', stale: 'stale', requeued: undefined } as const)[
+    outcome.kind
+  ];
   if (result) deps.metrics.put('endpoint_slice_controller_syncs', 1, { cluster, result });
 }
 
-/** For the gauges ME-3..5 and ME-9. A service that is not reconciled any more keeps its slices, and what was counted of them (ES-4). */
+/**
+ * For the gauges ME-3..5 and ME-9. A service that is not reconciled any more keeps its slices, and what was
+ * counted of them (ES-4).
+ */
 export function gaugesAfter({ inputs, counts }: Run, plan: SlicesPlan): GaugeRecord | undefined {
   if (!inputs.service) return undefined;
   if (plan.addressTypes.length === 0) return counts.gauges;
-  const sum = (of: (t: AddressTypePlan) => number): number => plan.addressTypes.reduce((total, t) => total + of(t), 0);
+  const sum = (of: (t: AddressTypePlan) => number): number =>
+    plan.addressTypes.reduce((total, t) => total + of(t), 0);
   return {
     endpointsDesired: sum((t) => t.endpointsDesired),
     slicesActual: sum((t) => t.slicesActual),

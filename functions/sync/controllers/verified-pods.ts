@@ -15,7 +15,10 @@ export interface GuardedPlan extends Pick<Removal, 'before' | 'left' | 'leftBy'>
 }
 
 /** Returns the pods of the cluster if more endpoints stay by them; undefined to go on with the plan. */
-export async function verifiedPods(run: Run, { controller, ...plan }: GuardedPlan): Promise<readonly Pod[] | undefined> {
+export async function verifiedPods(
+  run: Run,
+  { controller, ...plan }: GuardedPlan,
+): Promise<readonly Pod[] | undefined> {
   const { key } = run;
   const verdict = await guardRemoval(run.deps, {
     ...plan,
@@ -24,24 +27,30 @@ export async function verifiedPods(run: Run, { controller, ...plan }: GuardedPla
     ask: () => podsInCluster(run, controller),
   });
   if (verdict.kind !== 'differs') return undefined;
-  run.notes.push(`the mass-removal guard held back: the cluster has ${verdict.missed} pods for it that the snapshot lacks`);
+  run.notes.push(
+    `the mass-removal guard held back: the cluster has ${verdict.missed} pods for it that the snapshot lacks`,
+  );
   return verdict.pods;
 }
 
 /**
- * Throws RequeueAfter if the snapshot lacks the Service, has another spec of it, or lacks Nodes that the cluster has. A plan by the cluster's pods would have
- * the same fault.
+ * Throws RequeueAfter if the snapshot lacks the Service, has another spec of it, or lacks Nodes that the
+ * cluster has. A plan by the cluster's pods would have the same fault.
  */
 export async function podsInCluster(run: Run, controller: Controller): Promise<readonly Pod[] | undefined> {
   const { api, cluster, inputs, key } = run;
   const { service } = inputs;
   const live = await api.get('Service', key.namespace, key.name);
   if (!service) return live ? requeueInDoubt(run, 'the Service is there in the cluster') : undefined;
-  if (live && !isDeepStrictEqual(decisive(service), decisive(withOptInSelectorFor(project('Service', live), cluster)))) {
+  if (
+    live &&
+    !isDeepStrictEqual(decisive(service), decisive(withOptInSelectorFor(project('Service', live), cluster)))
+  ) {
     return requeueInDoubt(run, 'the Service is another one in the cluster');
   }
   const pods = await listPods(api, key.namespace, service.spec?.selector ?? {});
-  if (controller === 'slices' && (await hasUnknownNode(run, pods))) return requeueInDoubt(run, 'the cluster has Nodes that the snapshot lacks');
+  if (controller === 'slices' && (await hasUnknownNode(run, pods)))
+    return requeueInDoubt(run, 'the cluster has Nodes that the snapshot lacks');
   return pods;
 }
 
@@ -53,7 +62,9 @@ function decisive({ spec = {} }: Service): object {
 
 /** A pod on an unknown Node is in no slice. */
 async function hasUnknownNode({ api, inputs: { nodes } }: Run, pods: readonly Pod[]): Promise<boolean> {
-  const unknown = new Set(pods.flatMap(({ spec }) => (spec?.nodeName && !nodes.has(spec.nodeName) ? [spec.nodeName] : [])));
+  const unknown = new Set(
+    pods.flatMap(({ spec }) => (spec?.nodeName && !nodes.has(spec.nodeName) ? [spec.nodeName] : [])),
+  );
   for (const name of [...unknown].slice(0, nodesToAskFor)) if (await api.get('Node', '', name)) return true;
   return false;
 }
@@ -67,8 +78,11 @@ export function requeueInDoubt({ deps, key }: Run, reason: string): never {
 }
 
 /**
- * The outcome of a part that is done. If the snapshot differs from the cluster, the part runs again until an event or a list has corrected the snapshot:
- * the end of a pod that the snapshot lacks changes nothing in it, so it would wake no service.
+ * The outcome of a part that is done. If the snapshot differs from the cluster, the part runs again until an
+ * event or a list has corrected the snapshot: the end of a pod that the snapshot lacks changes nothing in it,
+ * so it would wake no service.
  */
 export const doneUnlessSnapshotDiffers = (run: Run, isSnapshotBelieved: boolean): Outcome =>
-  isSnapshotBelieved ? ok : requeue(run.deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
+  isSnapshotBelieved
+    ? ok
+    : requeue(run.deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });

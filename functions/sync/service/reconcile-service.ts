@@ -1,6 +1,6 @@
 /**
- * One run of a service: the cluster's record and all inputs (strong reads, prefetch.ts), both controllers, writes with preconditions, proof
- * of the lease, save (docs/architecture.md, "Invariants").
+ * One run of a service: the cluster's record and all inputs (strong reads, prefetch.ts), both controllers,
+ * writes with preconditions, proof of the lease, save (docs/architecture.md, "Invariants").
  */
 import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
 import { writesOptIn } from '#shared/clusters/mode.ts';
@@ -18,8 +18,19 @@ import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
 import { beginProbe, connect } from '../admission/circuit-breaker.ts';
 import { outcomeOf } from '../admission/failure-outcome.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
-import { concernsOptIn, hasOptInSlices, lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
-import { isRefusedWhileOff, mayWithdraw, type TaskBeside, toldRefusal, withdrawalOf } from '../controllers/opt-in-off.ts';
+import {
+  concernsOptIn,
+  hasOptInSlices,
+  lookAtSlices,
+  runWithOptIn,
+} from '../controllers/opt-in-hand-over.ts';
+import {
+  isRefusedWhileOff,
+  mayWithdraw,
+  type TaskBeside,
+  toldRefusal,
+  withdrawalOf,
+} from '../controllers/opt-in-off.ts';
 import { compareWithCluster, savePreview } from '../controllers/shadow-compare.ts';
 import { runSlices } from '../controllers/slices-controller.ts';
 import { observeSync } from '../controllers/sync-metrics.ts';
@@ -33,7 +44,10 @@ import type { Run } from '../state/run.ts';
 import type { RunResult } from '../state/run-result.ts';
 import { ServerState } from '../state/server-state.ts';
 
-export async function reconcileService(deps: SyncDeps, started: StartedRun): Promise<RunResult | 'lease-lost'> {
+export async function reconcileService(
+  deps: SyncDeps,
+  started: StartedRun,
+): Promise<RunResult | 'lease-lost'> {
   const { claim } = started;
   const begun = { ...prefetchOf(deps, claim, started.prefetched), triggers: prefetchedTriggers(deps, claim) };
   try {
@@ -48,7 +62,11 @@ interface BegunReads extends Prefetch {
   readonly triggers: Promise<StoredTriggers>;
 }
 
-async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Promise<RunResult | 'lease-lost'> {
+async function runBy(
+  begun: BegunReads,
+  deps: SyncDeps,
+  started: StartedRun,
+): Promise<RunResult | 'lease-lost'> {
   const { claim } = started;
   const { service, parts } = claim;
   const { forAdmission, inputs: prefetched, triggers } = begun;
@@ -65,28 +83,48 @@ async function runBy(begun: BegunReads, deps: SyncDeps, started: StartedRun): Pr
   if (admission.kind === 'requeue') return nothingDone(admission.outcome);
   try {
     const toLoad = { cluster, key: service, triggers, items };
-    const observed = admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
+    const observed =
+      admission.kind === 'compare' ? await readInputs(deps, { ...toLoad, source: 'observed' }) : undefined;
     const beside = observed && (await taskBeside(deps, cluster, started, observed));
     if (observed && beside?.to === 'compare') {
-      // The tombstone was purged while this run was pending. A saved output would make the next list take the Endpoints for current ones.
+      // The tombstone was purged while this run was pending. A saved output would make the next list take the
+      // Endpoints for current ones.
       if (!items.serviceRecord) await forgetOutputs(deps.table, service, ['Endpoints']);
-      return { ...nothingDone(await compareWithCluster(deps, cluster, service, observed)), ...beside.forgotten };
+      return {
+        ...nothingDone(await compareWithCluster(deps, cluster, service, observed)),
+        ...beside.forgotten,
+      };
     }
     const toWrite = observed ? admitToWrite(cluster, applicant) : admission;
     if (toWrite.kind === 'requeue') return nothingDone(toWrite.outcome);
     if (toWrite.kind === 'probe') await beginProbe(deps, cluster, claim.leaseId);
-    const run = await prepare(deps, cluster, started, { items, prefetched, triggers, observed: observed?.outputs });
+    const run = await prepare(deps, cluster, started, {
+      items,
+      prefetched,
+      triggers,
+      observed: observed?.outputs,
+    });
     if (!run) return nothingDone(ok);
     const outcomes = await runControllers(run, parts.filter(isController));
     const slices = outcomes.get('slices');
     // The built-in controllers write the Service, and the run has only deleted slices of ours.
-    if (observed && slices?.kind === 'ok' && run.inputs.writers.slices.by === 'built-in' && !hasOptInSlices(run))
+    if (
+      observed &&
+      slices?.kind === 'ok' &&
+      run.inputs.writers.slices.by === 'built-in' &&
+      !hasOptInSlices(run)
+    )
       outcomes.set('slices', await compareWithCluster(deps, cluster, service, observed));
     return await save(run, claim, outcomes);
   } catch (error) {
-    const brief = { identity: async () => (await deps.cluster(cluster, timeLeft(deps, started.deadlineMs).brief)).identity() };
+    const brief = {
+      identity: async () =>
+        (await deps.cluster(cluster, timeLeft(deps, started.deadlineMs).brief)).identity(),
+    };
     const refused = isRefusedWhileOff(cluster, error) ? await toldRefusal(deps, service, error) : undefined;
-    return nothingDone(refused ?? (await outcomeOf({ deps, cluster, rounds: applicant.rounds, brief }, error, 'read')));
+    return nothingDone(
+      refused ?? (await outcomeOf({ deps, cluster, rounds: applicant.rounds, brief }, error, 'read')),
+    );
   }
 }
 
@@ -105,21 +143,35 @@ const applicantOf = (
   limits,
 });
 
-/** With opt-in one after the other: the hand-over of slices may delete Endpoints that the other controller has just read. */
+/**
+ * With opt-in one after the other: the hand-over of slices may delete Endpoints that the other controller has
+ * just read.
+ */
 async function runControllers(run: Run, toRun: readonly Controller[]): Promise<Map<Controller, Outcome>> {
   const atOnce = run.managedBy === optInManagedBy ? 1 : 2;
-  const outcomes = new Map(await concurrently(atOnce, toRun, async (c) => [c, await runController(run, c)] as const));
+  const outcomes = new Map(
+    await concurrently(atOnce, toRun, async (c) => [c, await runController(run, c)] as const),
+  );
   const slices = outcomes.get('slices');
   if (slices && run.cluster.settings.slices) observeSync(run, slices);
   return outcomes;
 }
 
-/** In a shadow cluster: Services that opt in are written all the same, and what was written of them is deleted. */
-async function taskBeside(deps: SyncDeps, cluster: ClusterRecord, { claim }: StartedRun, observed: Inputs): Promise<TaskBeside> {
+/**
+ * In a shadow cluster: Services that opt in are written all the same, and what was written of them is
+ * deleted.
+ */
+async function taskBeside(
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  { claim }: StartedRun,
+  observed: Inputs,
+): Promise<TaskBeside> {
   const isOn = writesOptIn(cluster);
   if (!claim.parts.includes('slices') || !(isOn || mayWithdraw(deps, cluster))) return { to: 'compare' };
   const written = await readOutputs(deps.table, claim.service);
-  if (!isOn) return withdrawalOf(deps, { key: claim.service, incarnation: cluster.incarnation }, observed, written);
+  if (!isOn)
+    return withdrawalOf(deps, { key: claim.service, incarnation: cluster.incarnation }, observed, written);
   return { to: concernsOptIn(observed, written, { ...claim, cluster }) ? 'write' : 'compare' };
 }
 
@@ -145,7 +197,8 @@ async function prepare(
     prefetched: await read.prefetched,
   });
   const { counts } = items;
-  // A service that the snapshot has never seen may just be on its way, and then its own message wakes it (docs/parity.md D5).
+  // A service that the snapshot has never seen may just be on its way, and then its own message wakes it
+  // (docs/parity.md D5).
   if (!inputs.serviceRecord && (await api.get('Service', service.namespace, service.name))) return undefined;
   return {
     deps,
@@ -172,9 +225,11 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
   const { task } = inputs.writers[controller];
   const isSlices = controller === 'slices';
   // The preview of a Service that is gone is forgotten.
-  if (isSlices && cluster.optIn === 'shadow' && (task === 'preview' || !inputs.service)) await savePreview(run.deps, cluster, run.key, inputs);
+  if (isSlices && cluster.optIn === 'shadow' && (task === 'preview' || !inputs.service))
+    await savePreview(run.deps, cluster, run.key, inputs);
   try {
-    if (isSlices && (writesOptIn(cluster) || inputs.outputs.some(isOursByOptIn))) return await runWithOptIn(run);
+    if (isSlices && (writesOptIn(cluster) || inputs.outputs.some(isOursByOptIn)))
+      return await runWithOptIn(run);
     if (task === 'write') return await (isSlices ? runSlices(run) : runEndpoints(run));
     return await look(run, controller);
   } catch (error) {
@@ -184,8 +239,8 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
 }
 
 /**
- * Reads outputs that the run does not write, if the saved ones may be outdated: the run counts as having read them, and a later run relies on them.
- * Outputs of controllers that the hub does not run are not its own.
+ * Reads outputs that the run does not write, if the saved ones may be outdated: the run counts as having read
+ * them, and a later run relies on them. Outputs of controllers that the hub does not run are not its own.
  */
 async function look(run: Run, controller: Controller): Promise<Outcome> {
   if (run.cluster.mode !== 'active' || !run.cluster.settings[controller]) return ok;
@@ -194,24 +249,44 @@ async function look(run: Run, controller: Controller): Promise<Outcome> {
 }
 
 /**
- * Saves outputs only while the lease is held. A worker that takes the lease over after this check reads from the API server and sees our writes. A worker
- * that took it over before is woken by their events. A run that neither wrote nor read from the API server skips the check.
+ * Saves outputs only while the lease is held. A worker that takes the lease over after this check reads from
+ * the API server and sees our writes. A worker that took it over before is woken by their events. A run that
+ * neither wrote nor read from the API server skips the check.
  */
-async function save(run: Run, claim: Claim, outcomes: ReadonlyMap<Controller, Outcome>): Promise<RunResult | 'lease-lost'> {
+async function save(
+  run: Run,
+  claim: Claim,
+  outcomes: ReadonlyMap<Controller, Outcome>,
+): Promise<RunResult | 'lease-lost'> {
   const { deps, key, server, inputs, nextTrackers: next } = run;
   let isSaved = true;
   const counts: ServiceCounts = { gauges: next.gauges, foreign: foreignAfter(run), hints: next.hints };
   if (server.needsLeaseCheck) {
     if (!isHeld(deps, claim)) return 'lease-lost';
     const toSave = { bodies: inputs.bodies, changed: server.unsaved };
-    [isSaved] = await allToEnd([saveOutputs(deps.table, key, toSave, deps.limits.sync), saveCounts(deps.table, key, counts, run.counts)]);
-    // Each controller by itself: the other may take long, and by then there may be a new service of that name.
+    [isSaved] = await allToEnd([
+      saveOutputs(deps.table, key, toSave, deps.limits.sync),
+      saveCounts(deps.table, key, counts, run.counts),
+    ]);
+    // Each controller by itself: the other may take long, and by then there may be a new service of that
+    // name.
     const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
     if (!inputs.service) await forgetOutputs(deps.table, key, done);
     await countForeign(run, counts.foreign);
   } else await saveCounts(deps.table, key, counts, run.counts);
-  const text = await saveTriggers(deps.table, key, { next: next.triggers, stored: inputs.triggers }, deps.limits.sync);
+  const text = await saveTriggers(
+    deps.table,
+    key,
+    { next: next.triggers, stored: inputs.triggers },
+    deps.limits.sync,
+  );
   const unchanged = text === (claim.item.triggers ?? null);
   const written = { server, api: run.brief, inputs, notes: run.notes, isUnsaved: !isSaved };
-  return { cluster: run.cluster, queues: run.cluster.queues, outcomes, ...written, triggers: unchanged ? undefined : text };
+  return {
+    cluster: run.cluster,
+    queues: run.cluster.queues,
+    outcomes,
+    ...written,
+    triggers: unchanged ? undefined : text,
+  };
 }

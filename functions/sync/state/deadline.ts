@@ -1,4 +1,7 @@
-/** Every call to a cluster's API ends before the function does: a run that is stopped half-way waits for the end of its lease. */
+/**
+ * Every call to a cluster's API ends before the function does: a run that is stopped half-way waits for the
+ * end of its lease.
+ */
 
 import type { SyncDeps } from './deps.ts';
 import { requeueRun } from './requeue.ts';
@@ -15,7 +18,8 @@ export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits' | 'random'>, dead
   const limits = deps.limits.sync;
   const atMost = (maxMs: number, minMs: number, reserveMs: number) => (): number => {
     const ms = Math.min(maxMs, deadlineMs - reserveMs - deps.now());
-    if (ms < minMs) throw requeueRun(deps, 'outOfTime', { reason: 'too little time left to ask the cluster' });
+    if (ms < minMs)
+      throw requeueRun(deps, 'outOfTime', { reason: 'too little time left to ask the cluster' });
     return ms;
   };
   return {

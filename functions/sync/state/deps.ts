@@ -27,9 +27,15 @@ export interface KeptNodes {
 
 /** The dependencies of sync: clients, clock, randomness and caches. */
 export interface SyncDeps extends WorkQueueDeps {
-  /** Rejects if the cluster's API is unreachable or unknown. The client calls `timeoutMs` before each request and rejects with its error. */
+  /**
+   * Rejects if the cluster's API is unreachable or unknown. The client calls `timeoutMs` before each request
+   * and rejects with its error.
+   */
   readonly cluster: (cluster: ClusterRecord, timeoutMs: () => number) => Promise<ClusterApi>;
-  /** Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its own. */
+  /**
+   * Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its
+   * own.
+   */
   readonly reaches?: (cluster: ClusterRecord) => boolean;
   /** In [0, 1). */
   readonly random: () => number;

@@ -3,8 +3,15 @@ import type { Labels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 
-/** Pods as the cluster's API lists them now. Labels that the selector does not name are left out: a tenant decides how many of them there are. */
-export async function listPods(api: ClusterApi, namespace: string, selector: Labels): Promise<readonly Pod[]> {
+/**
+ * Pods as the cluster's API lists them now. Labels that the selector does not name are left out: a tenant
+ * decides how many of them there are.
+ */
+export async function listPods(
+  api: ClusterApi,
+  namespace: string,
+  selector: Labels,
+): Promise<readonly Pod[]> {
   const keep = (pod: Pod): Pod => {
     const labels = Object.fromEntries(Object.keys(selector).flatMap((key) => ownLabel(pod, key)));
     return project('Pod', { ...pod, metadata: { ...pod.metadata, labels } });

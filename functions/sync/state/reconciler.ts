@@ -6,13 +6,21 @@ import type { Prefetch } from './prefetch.ts';
 import type { RunResult } from './run-result.ts';
 
 export interface Reconciler {
-  /** Begins reads of the run while the lease is being claimed. Returns undefined if the claim is unlikely to succeed. */
+  /**
+   * Begins reads of the run while the lease is being claimed. Returns undefined if the claim is unlikely to
+   * succeed.
+   */
   readonly prefetch?: (deps: SyncDeps, message: WakeUpMessage) => Prefetch | undefined;
   /** One run under the lease. Failures of the service or its cluster are outcomes of the run. */
   readonly reconcile: (deps: SyncDeps, attempt: StartedRun) => Promise<RunResult | 'lease-lost'>;
-  /** Returns the run's record in the history of its service, or undefined if the run leaves none. Never throws. */
+  /**
+   * Returns the run's record in the history of its service, or undefined if the run leaves none. Never
+   * throws.
+   */
   readonly newRecord?: (deps: SyncDeps, run: EndedRun) => NewRecord | undefined;
-  /** Enqueues the work again after a run whose lease had expired. Left out, the message comes back instead. */
+  /**
+   * Enqueues the work again after a run whose lease had expired. Left out, the message comes back instead.
+   */
   readonly requeueAfterLostLease?: (deps: SyncDeps, claim: Claim, result: RunResult) => Promise<void>;
 }
 
@@ -36,7 +44,9 @@ export interface NewRecord {
 export interface EndedRun {
   readonly claim: Claim;
   readonly result: RunResult;
-  /** When the relay saw the change that the run is for, and when its wake-up was due; undefined if unknown. */
+  /**
+   * When the relay saw the change that the run is for, and when its wake-up was due; undefined if unknown.
+   */
   readonly seenMs: number | undefined;
   readonly dueMs: number | undefined;
   readonly beganMs: number;

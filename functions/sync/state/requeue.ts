@@ -18,11 +18,16 @@ export interface Requeued {
 }
 
 /** The outcome of a run that is enqueued again for `cause`, with the wait of docs/limits.md. */
-export function requeue(deps: RequeueDeps, cause: RequeueCause, { reason, rounds = 0, leadSeconds = 0 }: Requeued): RequeueOutcome {
+export function requeue(
+  deps: RequeueDeps,
+  cause: RequeueCause,
+  { reason, rounds = 0, leadSeconds = 0 }: Requeued,
+): RequeueOutcome {
   const rule = deps.limits.requeue[cause];
   const requeueAfterSeconds = leadSeconds + requeueSeconds(rule, rounds, deps.random());
   const { coalesceWithinSeconds, endsRow } = rule;
-  const coalesceSeconds = coalesceWithinSeconds === undefined ? requeueAfterSeconds : leadSeconds + coalesceWithinSeconds;
+  const coalesceSeconds =
+    coalesceWithinSeconds === undefined ? requeueAfterSeconds : leadSeconds + coalesceWithinSeconds;
   return { kind: 'requeued', reason, requeueAfterSeconds, coalesceSeconds, ...(endsRow && { endsRow }) };
 }
 

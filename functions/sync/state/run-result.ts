@@ -20,5 +20,11 @@ export interface RunResult extends FinishedRun {
   readonly isUnsaved?: boolean;
 }
 
-/** Why a run of shadow mode is enqueued again for a comparison, which writes nothing. The history keeps no record of it. */
-export const comparedLater = { afterHandOver: 'compared after the hand-over', toConfirm: 'difference to be confirmed' } as const;
+/**
+ * Why a run of shadow mode is enqueued again for a comparison, which writes nothing. The history keeps no
+ * record of it.
+ */
+export const comparedLater = {
+  afterHandOver: 'compared after the hand-over',
+  toConfirm: 'difference to be confirmed',
+} as const;

@@ -48,16 +48,30 @@ export interface Run {
   /** Notes for the history, besides the outcomes. */
   readonly notes: string[];
   /** The trackers' next states, saved whether or not the writes succeed (TT-14). */
-  readonly nextTrackers: { triggers: Triggers; hints: HintsRecord | undefined; gauges: GaugeRecord | undefined };
+  readonly nextTrackers: {
+    triggers: Triggers;
+    hints: HintsRecord | undefined;
+    gauges: GaugeRecord | undefined;
+  };
 }
 
-type Saved = Pick<Run, 'wasTakenOver' | 'work'> & { readonly inputs: Pick<Inputs, 'outputs'>; readonly cluster: Pick<ClusterRecord, 'incarnation'> };
+type Saved = Pick<Run, 'wasTakenOver' | 'work'> & {
+  readonly inputs: Pick<Inputs, 'outputs'>;
+  readonly cluster: Pick<ClusterRecord, 'incarnation'>;
+};
 
-/** May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API server. */
-export function mustReadFromApiServer({ wasTakenOver, work, inputs, cluster }: Saved, controller: Controller): boolean {
+/**
+ * May the saved outputs of the controller be other than the cluster's? Then the run reads them from the API
+ * server.
+ */
+export function mustReadFromApiServer(
+  { wasTakenOver, work, inputs, cluster }: Saved,
+  controller: Controller,
+): boolean {
   const { doneGeneration, failures } = partState(work, controller);
   const saved = inputs.outputs.filter((o) => o.kind === outputKindOf[controller]);
-  // After a restore every service runs once with reads from the API server. A service that had opted in then had no Endpoints of its own.
+  // After a restore every service runs once with reads from the API server. A service that had opted in then
+  // had no Endpoints of its own.
   const isLost = saved.some((o) => o.object && incarnationOf(o.version) < cluster.incarnation);
   return wasTakenOver || work.apiReadGeneration > doneGeneration || failures > 0 || isLost;
 }

@@ -3,7 +3,10 @@ import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts
 import type { OutputName, OutputObject, OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
-/** An output as the run found it on the API server before it wrote one of that kind, or deleted by another client. */
+/**
+ * An output as the run found it on the API server before it wrote one of that kind, or deleted by another
+ * client.
+ */
 export interface FoundOutput {
   readonly record: OutputRecord;
   /** Last manager of its content, if the API server reports one. */
@@ -39,9 +42,13 @@ export class ServerState {
     if (isUntouched) this.#noteFound(kind, object, manager);
   }
 
-  /** A live read has not found this object, although it is saved. `asOf`: resourceVersion of the list, undefined for other reads. */
+  /**
+   * A live read has not found this object, although it is saved. `asOf`: resourceVersion of the list,
+   * undefined for other reads.
+   */
   recordMissing(kind: OutputKind, object: OutputObject, asOf?: string): void {
-    const isUntouched = this.writes[kind] === 0 || !this.#records.has(nameOf({ kind, name: object.metadata.name }));
+    const isUntouched =
+      this.writes[kind] === 0 || !this.#records.has(nameOf({ kind, name: object.metadata.name }));
     this.#setAbsent(kind, object, asOf);
     if (isUntouched) this.#noteFound(kind, object, undefined);
   }
@@ -58,27 +65,44 @@ export class ServerState {
   /** The server holds this object. */
   recordPresent(kind: OutputKind, object: OutputObject): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
-    this.#set({ kind, name, uid, version: versionOf(this.#incarnation, resourceVersion), generation, object: withoutManagedFields(object) });
+    this.#set({
+      kind,
+      name,
+      uid,
+      version: versionOf(this.#incarnation, resourceVersion),
+      generation,
+      object: withoutManagedFields(object),
+    });
   }
 
   /**
-   * The server no longer has the object. The API server returns no version for a deletion, so it is saved with the object's last version, or the newer one of
-   * the list that lacks it. A slice may only have lost its label, and a late worker's save of a version in between must not bring it back.
+   * The server no longer has the object. The API server returns no version for a deletion, so it is saved
+   * with the object's last version, or the newer one of the list that lacks it. A slice may only have lost
+   * its label, and a late worker's save of a version in between must not bring it back.
    */
   #setAbsent(kind: OutputKind, object: OutputObject, asOf?: string): void {
     const { name, uid = '', resourceVersion = '0', generation = 0 } = object.metadata;
-    // It may have been of an earlier incarnation, whose revisions may be far above this one's: nothing that comes to that name would be newer.
-    const known = this.#records.get(nameOf({ kind, name })) ?? this.#before.find((o) => o.kind === kind && o.name === name);
+    // It may have been of an earlier incarnation, whose revisions may be far above this one's: nothing that
+    // comes to that name would be newer.
+    const known =
+      this.#records.get(nameOf({ kind, name })) ??
+      this.#before.find((o) => o.kind === kind && o.name === name);
     const last = known?.uid === uid ? known.version : versionOf(this.#incarnation, resourceVersion);
     const listed = asOf === undefined ? last : versionOf(this.#incarnation, asOf);
     const [, version = last] = [last, listed].sort();
     this.#set({ kind, name, uid, version, generation, object: undefined });
   }
 
-  /** The run has deleted the object. If it was not saved as it was, this also records what it was, so that the history shows its deletion. */
+  /**
+   * The run has deleted the object. If it was not saved as it was, this also records what it was, so that the
+   * history shows its deletion.
+   */
   recordDeleted(kind: OutputKind, object: OutputObject): void {
     const { name, resourceVersion = '0' } = object.metadata;
-    const isSaved = this.#before.some((o) => o.kind === kind && o.name === name && o.version === versionOf(this.#incarnation, resourceVersion));
+    const isSaved = this.#before.some(
+      (o) =>
+        o.kind === kind && o.name === name && o.version === versionOf(this.#incarnation, resourceVersion),
+    );
     if (!this.#records.has(nameOf({ kind, name })) && !isSaved) {
       this.recordPresent(kind, object);
       this.#noteFound(kind, object, undefined);
@@ -97,7 +121,9 @@ export class ServerState {
     return [...this.#records.values()];
   }
 
-  /** The records that are not saved already: a run that reads its outputs live mostly finds them as they were. */
+  /**
+   * The records that are not saved already: a run that reads its outputs live mostly finds them as they were.
+   */
   get unsaved(): readonly OutputRecord[] {
     const saved = new Set(this.#before.map(idOf));
     return this.records.filter((record) => !saved.has(idOf(record)));
@@ -110,9 +136,12 @@ export class ServerState {
 
 export const nameOf = ({ kind, name }: OutputName): string => `${kind}/${name}`;
 
-const idOf = ({ uid, version, object, ...output }: OutputRecord): string => [nameOf(output), uid, version, object !== undefined].join(' ');
+const idOf = ({ uid, version, object, ...output }: OutputRecord): string =>
+  [nameOf(output), uid, version, object !== undefined].join(' ');
 
-/** They are the server's business, and most of the object's size: a PUT without them leaves them as they are. */
+/**
+ * They are the server's business, and most of the object's size: a PUT without them leaves them as they are.
+ */
 function withoutManagedFields(object: OutputObject): Endpoints | EndpointSlice {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata } as Endpoints | EndpointSlice;

@@ -6,7 +6,11 @@ import type { SliceDraft } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
 
 /** Deletes the object only as the caller has read it. Resolves to false if the object was gone. */
-export async function deleteAsSeen(api: ClusterApi, kind: ApiKind, { metadata }: { readonly metadata: ObjectMeta }): Promise<boolean> {
+export async function deleteAsSeen(
+  api: ClusterApi,
+  kind: ApiKind,
+  { metadata }: { readonly metadata: ObjectMeta },
+): Promise<boolean> {
   const { namespace = '', name, uid = '', resourceVersion = '' } = metadata;
   return api.delete(kind, namespace, name, { uid, resourceVersion });
 }
@@ -18,12 +22,21 @@ export interface NewSlice {
   readonly owner: string;
   /** Names of slices in the cluster, as far as the run has read them. The name that is tried is added. */
   readonly taken: Set<string>;
-  /** May a slice of the same name be replaced? An earlier run may have created it before a crash. Left out: no slice is replaced. */
+  /**
+   * May a slice of the same name be replaced? An earlier run may have created it before a crash. Left out: no
+   * slice is replaced.
+   */
   readonly isAdoptable?: (other: EndpointSlice) => boolean;
 }
 
-/** Names of slices follow from the Service and an ordinal. If a name belongs to a slice that is not adoptable, the next name is tried. */
-export async function createSlice(api: ClusterApi, of: NewSlice): Promise<{ readonly slice: EndpointSlice; readonly verb: 'create' | 'update' }> {
+/**
+ * Names of slices follow from the Service and an ordinal. If a name belongs to a slice that is not adoptable,
+ * the next name is tried.
+ */
+export async function createSlice(
+  api: ClusterApi,
+  of: NewSlice,
+): Promise<{ readonly slice: EndpointSlice; readonly verb: 'create' | 'update' }> {
   for (let tries = 1; ; tries++) {
     const slice = assignName(of.draft, of.owner, of.taken);
     of.taken.add(slice.metadata.name);
@@ -35,7 +48,13 @@ export async function createSlice(api: ClusterApi, of: NewSlice): Promise<{ read
       const other = await api.get('EndpointSlice', of.namespace, slice.metadata.name);
       if (!other || !of.isAdoptable(other)) continue;
       const { uid, resourceVersion } = other.metadata;
-      return { slice: await api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } }), verb: 'update' };
+      return {
+        slice: await api.replace('EndpointSlice', {
+          ...slice,
+          metadata: { ...slice.metadata, uid, resourceVersion },
+        }),
+        verb: 'update',
+      };
     }
   }
 }

@@ -53,7 +53,9 @@ export function accountPolicy({ hub, clusters }: Config): object {
     Version: '2012-10-17',
     Statement: [
       { Effect: 'Allow', Action: reads, Resource: '*' },
-      ...(secrets.length > 0 ? [{ Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: secrets }] : []),
+      ...(secrets.length > 0
+        ? [{ Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: secrets }]
+        : []),
     ],
   };
 }

@@ -1,4 +1,7 @@
-/** A cluster needs EKS as the stacks and the relay expect it, an API server that answers, and a secret that parses. */
+/**
+ * A cluster needs EKS as the stacks and the relay expect it, an API server that answers, and a secret that
+ * parses.
+ */
 
 import { oldestSupported, unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
@@ -18,30 +21,47 @@ export interface AccountDeps {
   readonly now: () => number;
 }
 
-export function checkCluster(deps: AccountDeps, hub: HubConfig, cluster: ClusterConfig): Promise<readonly Finding[]> {
+export function checkCluster(
+  deps: AccountDeps,
+  hub: HubConfig,
+  cluster: ClusterConfig,
+): Promise<readonly Finding[]> {
   const { id, api, relay } = cluster;
-  const ask = (question: string, answer: Parameters<typeof finding>[2]): Promise<Finding> => finding(id, question, answer);
+  const ask = (question: string, answer: Parameters<typeof finding>[2]): Promise<Finding> =>
+    finding(id, question, answer);
   const auth = api?.auth;
   const checks: Promise<Finding>[] = [];
   // Another account's EKS does not answer the hub's credentials.
-  const eks = auth?.type === 'eks' && !auth.roleArn ? auth : relay.identity.type === 'pod-identity' ? relay.identity : undefined;
+  const eks =
+    auth?.type === 'eks' && !auth.roleArn
+      ? auth
+      : relay.identity.type === 'pod-identity'
+        ? relay.identity
+        : undefined;
   const described = eks && describeEks(deps.aws, eks.clusterName, eks.region ?? hub.region);
   // Each question reports a failure as its own.
   described?.catch(() => {});
   if (described) {
     checks.push(ask('version of EKS', async () => version(await described)));
-    if (api && auth?.type === 'eks') checks.push(ask('api.ca and api.url', async () => address(await described, api)));
-    if (auth?.type === 'eks' && auth.accessEntry) checks.push(ask('authentication mode of EKS', async () => entries(await described)));
+    if (api && auth?.type === 'eks')
+      checks.push(ask('api.ca and api.url', async () => address(await described, api)));
+    if (auth?.type === 'eks' && auth.accessEntry)
+      checks.push(ask('authentication mode of EKS', async () => entries(await described)));
   }
   if (relay.identity.type === 'pod-identity') {
-    const at = ['--cluster-name', relay.identity.clusterName, ...inRegion(relay.identity.region ?? hub.region)];
+    const at = [
+      '--cluster-name',
+      relay.identity.clusterName,
+      ...inRegion(relay.identity.region ?? hub.region),
+    ];
     checks.push(ask('Pod Identity agent', () => agent(deps.aws, at, described)));
     checks.push(ask('Pod Identity association', () => association(deps.aws, at, hub, cluster)));
   }
   if (auth?.type === 'secret') {
     checks.push(ask('secret', () => secret(deps, auth.secretArn)));
     const { kmsKeyArn } = auth;
-    if (kmsKeyArn) checks.push(ask('key of the secret', () => checkKey(deps.aws, hub, kmsKeyArn, ['sync', 'sweep'])));
+    if (kmsKeyArn)
+      checks.push(ask('key of the secret', () => checkKey(deps.aws, hub, kmsKeyArn, ['sync', 'sweep'])));
   }
   if (api) checks.push(ask('API server, from this machine', () => answers(deps, api)));
   return Promise.all(checks);
@@ -50,12 +70,15 @@ export function checkCluster(deps: AccountDeps, hub: HubConfig, cluster: Cluster
 /** EKS names minor versions alone. */
 function version({ version: found }: EksCluster) {
   const unsupported = unsupportedVersion(`v${found}.0`);
-  return unsupported ? wrong(unsupported, `upgrade it to ${oldestSupported} or newer (docs/versions.md)`) : fine(found);
+  return unsupported
+    ? wrong(unsupported, `upgrade it to ${oldestSupported} or newer (docs/versions.md)`)
+    : fine(found);
 }
 
 function address({ ca, url }: EksCluster, api: NonNullable<ClusterConfig['api']>) {
   const wanted = Buffer.from(ca, 'base64').toString().trim();
-  if (api.ca?.trim() !== wanted) return wrong('api.ca is not the certificate authority of the cluster', `give api.ca: ${ca}`);
+  if (api.ca?.trim() !== wanted)
+    return wrong('api.ca is not the certificate authority of the cluster', `give api.ca: ${ca}`);
   return new URL(url).host === new URL(api.url).host
     ? fine('they are those of the cluster')
     : wrong(`the API server is ${url}`, `give api.url: ${url}`);
@@ -67,21 +90,36 @@ const entries = (eks: EksCluster) =>
     : wrong(`${eks.authenticationMode}: the cluster takes no access entries`, accessEntriesCommand(eks));
 
 async function agent(aws: Aws, at: readonly string[], described: Promise<EksCluster> | undefined) {
-  const answer = await unlessAbsent(aws('eks', 'describe-addon', '--addon-name', 'eks-pod-identity-agent', ...at));
+  const answer = await unlessAbsent(
+    aws('eks', 'describe-addon', '--addon-name', 'eks-pod-identity-agent', ...at),
+  );
   const status = (answer as { addon?: { status?: string } } | undefined)?.addon?.status;
   if (status === 'ACTIVE') return fine('ACTIVE');
   if ((await described)?.isAutoMode) return fine('part of Auto Mode');
-  return wrong(status ?? 'the add-on is not installed', `aws eks create-addon --addon-name eks-pod-identity-agent ${at.join(' ')}`);
+  return wrong(
+    status ?? 'the add-on is not installed',
+    `aws eks create-addon --addon-name eks-pod-identity-agent ${at.join(' ')}`,
+  );
 }
 
 async function association(aws: Aws, at: readonly string[], hub: HubConfig, { id, relay }: ClusterConfig) {
   const who = ['--namespace', relay.namespace, '--service-account', relayServiceAccount];
-  const { associations = [] } = (await aws('eks', 'list-pod-identity-associations', ...at, ...who)) as { associations?: { associationId: string }[] };
+  const { associations = [] } = (await aws('eks', 'list-pod-identity-associations', ...at, ...who)) as {
+    associations?: { associationId: string }[];
+  };
   const isOurs = relay.identity.type === 'pod-identity' && relay.identity.association;
   const [first] = associations;
   if (!first)
-    return isOurs ? fine('none yet: the deploy makes it') : wrong('none', 'make one with the role of output RelayRoleArn, as association is false');
-  const answer = await aws('eks', 'describe-pod-identity-association', ...at, '--association-id', first.associationId);
+    return isOurs
+      ? fine('none yet: the deploy makes it')
+      : wrong('none', 'make one with the role of output RelayRoleArn, as association is false');
+  const answer = await aws(
+    'eks',
+    'describe-pod-identity-association',
+    ...at,
+    '--association-id',
+    first.associationId,
+  );
   const roleArn = (answer as { association?: { roleArn?: string } }).association?.roleArn ?? '';
   // The hub's region may be unknown here.
   const [before = '', after = ''] = relayRoleNameOf(hub.name, hub.region ?? '\0', id).split('\0');
@@ -93,7 +131,10 @@ async function association(aws: Aws, at: readonly string[], hub: HubConfig, { id
   return wrong(`it is for ${roleArn}`, todo);
 }
 
-/** A private API server answers the hub's VPC alone. Silence here may be right; an unknown certificate authority is wrong. */
+/**
+ * A private API server answers the hub's VPC alone. Silence here may be right; an unknown certificate
+ * authority is wrong.
+ */
 async function answers({ reach }: AccountDeps, api: NonNullable<ClusterConfig['api']>) {
   try {
     await reach(api);
@@ -106,8 +147,14 @@ async function answers({ reach }: AccountDeps, api: NonNullable<ClusterConfig['a
 }
 
 async function secret({ aws, now }: AccountDeps, arn: string) {
-  const answer = await unlessAbsent(aws('secretsmanager', 'get-secret-value', '--secret-id', arn, ...inRegion(arn.split(':')[3])));
-  if (!answer) return wrong('the secret does not exist, or has no value', 'put {"token": …} into it (docs/getting-started.md)');
+  const answer = await unlessAbsent(
+    aws('secretsmanager', 'get-secret-value', '--secret-id', arn, ...inRegion(arn.split(':')[3])),
+  );
+  if (!answer)
+    return wrong(
+      'the secret does not exist, or has no value',
+      'put {"token": …} into it (docs/getting-started.md)',
+    );
   const { SecretString = '' } = answer as { SecretString?: string };
   let endMs: number | undefined;
   try {

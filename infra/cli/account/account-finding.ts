@@ -22,7 +22,12 @@ export async function finding(of: string, question: string, ask: () => Promise<V
   try {
     return { of, question, ...(await ask()) };
   } catch (error) {
-    return { of, question, verdict: 'unknown', found: error instanceof Error ? error.message : String(error) };
+    return {
+      of,
+      question,
+      verdict: 'unknown',
+      found: error instanceof Error ? error.message : String(error),
+    };
   }
 }
 

@@ -1,4 +1,7 @@
-/** Quotas that a hub of many clusters reaches. AWS limits neither alarms nor event source mappings nor queues by number (docs/runbook.md). */
+/**
+ * Quotas that a hub of many clusters reaches. AWS limits neither alarms nor event source mappings nor queues
+ * by number (docs/runbook.md).
+ */
 import type { Config, HubConfig } from '#infra/config/config.ts';
 import { clusterStackName, hubStackName, snapshotStackName } from '#infra/config/stack-names.ts';
 import { type Finding, finding, fine, wrong } from './account-finding.ts';
@@ -19,7 +22,11 @@ export function checkQuotas(aws: Aws, config: Config): Promise<readonly Finding[
     finding('hub', 'concurrent executions of Lambda', () => concurrency(aws, hub)),
     finding('hub', 'stacks of CloudFormation', async () => {
       const names = await existing;
-      const { AccountLimits = [] } = (await aws('cloudformation', 'describe-account-limits', ...inRegion(hub.region))) as {
+      const { AccountLimits = [] } = (await aws(
+        'cloudformation',
+        'describe-account-limits',
+        ...inRegion(hub.region),
+      )) as {
         AccountLimits?: readonly { readonly Name?: string; readonly Value?: number }[];
       };
       const quota = AccountLimits.find(({ Name }) => Name === 'StackLimit')?.Value;
@@ -30,13 +37,24 @@ export function checkQuotas(aws: Aws, config: Config): Promise<readonly Finding[
       const { SummaryMap = {} } = (await aws('iam', 'get-account-summary', ...inRegion(hub.region))) as {
         SummaryMap?: { Roles?: number; RolesQuota?: number };
       };
-      return room(SummaryMap.Roles ?? 0, plannedOf(config, names).roles, SummaryMap.RolesQuota, 'Roles per account');
+      return room(
+        SummaryMap.Roles ?? 0,
+        plannedOf(config, names).roles,
+        SummaryMap.RolesQuota,
+        'Roles per account',
+      );
     }),
   ]);
 }
 
 const stackNames = async (aws: Aws, hub: HubConfig): Promise<readonly string[]> =>
-  (await aws('cloudformation', 'describe-stacks', '--query', 'Stacks[].StackName', ...inRegion(hub.region))) as readonly string[];
+  (await aws(
+    'cloudformation',
+    'describe-stacks',
+    '--query',
+    'Stacks[].StackName',
+    ...inRegion(hub.region),
+  )) as readonly string[];
 
 /** A stack that exists has its roles already. */
 export function plannedOf({ hub, clusters }: Config, existing: readonly string[]): Planned {
@@ -44,7 +62,10 @@ export function plannedOf({ hub, clusters }: Config, existing: readonly string[]
     { name: snapshotStackName(hub.name), roles: 0 },
     // Roles: ingest, sync, sweep, register and the schedule, and with gradual rollouts two deployments.
     { name: hubStackName(hub.name), roles: hub.rollout === 'gradual' ? 7 : 5 },
-    ...clusters.map(({ id, relay }) => ({ name: clusterStackName(hub.name, id), roles: relay.identity.type === 'existing-role' ? 0 : 1 })),
+    ...clusters.map(({ id, relay }) => ({
+      name: clusterStackName(hub.name, id),
+      roles: relay.identity.type === 'existing-role' ? 0 : 1,
+    })),
   ];
   const absent = stacks.filter(({ name }) => !existing.includes(name));
   return { stacks: absent.length, roles: absent.reduce((sum, { roles }) => sum + roles, 0) };
@@ -61,7 +82,10 @@ const raised = (name: string): string => `have the quota "${name}" raised (Servi
 async function concurrency(aws: Aws, hub: HubConfig) {
   const { lambdaConcurrencyLimit: limit, reserveConcurrency } = hub;
   const { AccountLimit = {} } = (await aws('lambda', 'get-account-settings', ...inRegion(hub.region))) as {
-    AccountLimit?: { readonly ConcurrentExecutions?: number; readonly UnreservedConcurrentExecutions?: number };
+    AccountLimit?: {
+      readonly ConcurrentExecutions?: number;
+      readonly UnreservedConcurrentExecutions?: number;
+    };
   };
   const quota = AccountLimit.ConcurrentExecutions ?? 0;
   // The hub's own reservations are not free either.

@@ -26,9 +26,19 @@ interface Described {
 
 /** Throws a UsageError if EKS does not answer, or if the cluster's API server does not exist yet. */
 export async function describeEks(aws: Aws, name: string, region?: string): Promise<EksCluster> {
-  const { cluster } = (await aws('eks', 'describe-cluster', '--name', name, ...inRegion(region))) as { cluster?: Described };
-  const { arn = '', endpoint, version = '', certificateAuthority, accessConfig, computeConfig } = cluster ?? {};
-  if (!endpoint || !certificateAuthority?.data) throw new UsageError(`the EKS cluster ${name} has no API server: wait until it is ACTIVE`);
+  const { cluster } = (await aws('eks', 'describe-cluster', '--name', name, ...inRegion(region))) as {
+    cluster?: Described;
+  };
+  const {
+    arn = '',
+    endpoint,
+    version = '',
+    certificateAuthority,
+    accessConfig,
+    computeConfig,
+  } = cluster ?? {};
+  if (!endpoint || !certificateAuthority?.data)
+    throw new UsageError(`the EKS cluster ${name} has no API server: wait until it is ACTIVE`);
   return {
     name,
     region: arn.split(':')[3] ?? '',
@@ -41,7 +51,8 @@ export async function describeEks(aws: Aws, name: string, region?: string): Prom
   };
 }
 
-export const takesAccessEntries = ({ authenticationMode }: EksCluster): boolean => authenticationMode !== 'CONFIG_MAP';
+export const takesAccessEntries = ({ authenticationMode }: EksCluster): boolean =>
+  authenticationMode !== 'CONFIG_MAP';
 
 export const accessEntriesCommand = ({ name, region }: EksCluster): string =>
   `aws eks update-cluster-config --name ${name} --region ${region} --access-config authenticationMode=API_AND_CONFIG_MAP`;

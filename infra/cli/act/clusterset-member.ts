@@ -1,9 +1,17 @@
-/** The shared part of `cluster imports` and `cluster exports`: the cluster, its state in its set, and the audit record. */
+/**
+ * The shared part of `cluster imports` and `cluster exports`: the cluster, its state in its set, and the
+ * audit record.
+ */
 import { userInfo } from 'node:os';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
-import { exportsAnything, importsAnything, isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
+import {
+  exportsAnything,
+  importsAnything,
+  isMember,
+  namespacesText,
+} from '#shared/clusters/clusterset-membership.ts';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { ClustersetKind } from '#shared/kube/types.ts';
@@ -18,11 +26,16 @@ export interface SetSwitchOptions {
 export async function memberOf(hub: Hub, chosen: string | undefined): Promise<ClusterRecord> {
   const [id = ''] = await chosenClusters(hub.table, chosen);
   const cluster = (await readCluster(hub.table, id)) as ClusterRecord;
-  if (isDeregistered(cluster)) throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
+  if (isDeregistered(cluster))
+    throw new UsageError(`${id} is deregistered: put it into clusters.yaml and deploy to register it again`);
   return cluster;
 }
 
-export async function noteSwitch(hub: Hub, { id = '', reason, override }: SetSwitchOptions, what: string): Promise<void> {
+export async function noteSwitch(
+  hub: Hub,
+  { id = '', reason, override }: SetSwitchOptions,
+  what: string,
+): Promise<void> {
   const at = new Date(hub.now()).toISOString();
   await recordAudit(hub.table, id, {
     at,
@@ -34,15 +47,18 @@ export async function noteSwitch(hub: Hub, { id = '', reason, override }: SetSwi
 export function standing(cluster: ClusterRecord): readonly string[] {
   const { id, clusterset } = cluster;
   if (!isMember(cluster)) return [`${id}  is in no clusterset`];
-  const { set, sameness, withdraws, exports, importBatchSeconds, silence, evictAfterSeconds, precedence } = clusterset;
-  const evicts = silence === 'keep' ? 'silent sources are kept' : `evicted after ${evictAfterSeconds} s of silence`;
+  const { set, sameness, withdraws, exports, importBatchSeconds, silence, evictAfterSeconds, precedence } =
+    clusterset;
+  const evicts =
+    silence === 'keep' ? 'silent sources are kept' : `evicted after ${evictAfterSeconds} s of silence`;
   return [
     `${id}  clusterset ${set}: imports ${withdraws ? 'withdrawing' : clusterset.imports}, exports ${namespacesText(exports)}`,
     `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which may overlap with other clusters' : ''}`,
     `    namespaces: ${sameness === 'all' ? 'every one takes imports' : `those with the label fleet-endpoints/clusterset: ${set} take imports`}`,
     `    its changes are batched for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,
     ...unheardKinds(cluster).map(
-      (kind) => `    its relay has sent no list of ${kind}s: the kind is not installed, or the relay does not watch it, or has just started`,
+      (kind) =>
+        `    its relay has sent no list of ${kind}s: the kind is not installed, or the relay does not watch it, or has just started`,
     ),
   ];
 }
@@ -52,5 +68,7 @@ function unheardKinds(cluster: ClusterRecord): readonly ClustersetKind[] {
     ['ServiceExport', exportsAnything(cluster)],
     ['ServiceImport', importsAnything(cluster)],
   ];
-  return needed.flatMap(([kind, isNeeded]) => (isNeeded && cluster.lists.firstListOf[kind] !== cluster.incarnation ? [kind] : []));
+  return needed.flatMap(([kind, isNeeded]) =>
+    isNeeded && cluster.lists.firstListOf[kind] !== cluster.incarnation ? [kind] : [],
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * `cluster exports CLUSTER [all | none | NAMESPACE,…]`: selects the namespaces whose Services a cluster may export. The switch is audited, and takes
- * effect within seconds. Without a value the command prints the cluster's state in the set.
+ * `cluster exports CLUSTER [all | none | NAMESPACE,…]`: selects the namespaces whose Services a cluster may
+ * export. The switch is audited, and takes effect within seconds. Without a value the command prints the
+ * cluster's state in the set.
  */
 
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
@@ -28,7 +29,11 @@ export interface ExportsOptions extends SetSwitchOptions {
 type Namespaces = readonly string[] | 'all';
 
 /** `wake` enqueues the cluster's services, and resolves to a text with their number. */
-export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (id: string) => Promise<string>): Promise<void> {
+export async function exportsCommand(
+  hub: Hub,
+  options: ExportsOptions,
+  wake: (id: string) => Promise<string>,
+): Promise<void> {
   const cluster = await memberOf(hub, options.id);
   const { id, clusterset, mode } = cluster;
   if (options.exports === undefined) return say(...standing(cluster));
@@ -37,15 +42,19 @@ export async function exportsCommand(hub: Hub, options: ExportsOptions, wake: (i
   if (!isMember(cluster)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'exports')}`);
   if (namespaces.length > 0) {
     if (!cluster.api && !hub.connectionsFile)
-      throw new UsageError(`${id} has no api, which the hub asks before it withdraws endpoints: ${toLetIn(id, 'api')}`);
+      throw new UsageError(
+        `${id} has no api, which the hub asks before it withdraws endpoints: ${toLetIn(id, 'api')}`,
+      );
     await checkRanges(hub, cluster);
   }
   if (!options.override) await checkWithdrawn(hub.table, cluster, namespaces);
   const exports = { ...clusterset.exports, namespaces };
-  if (!(await saveMembership(hub.table, id, { ...clusterset, exports }))) throw new UsageError(`${id} was deregistered meanwhile`);
+  if (!(await saveMembership(hub.table, id, { ...clusterset, exports })))
+    throw new UsageError(`${id} was deregistered meanwhile`);
   const what = `exports ${namespacesText(clusterset.exports)} → ${namespacesText(exports)}`;
   await noteSwitch(hub, options, what);
-  const paused = ' (the cluster is paused: withdrawals take effect now, new exports when it is switched back)';
+  const paused =
+    ' (the cluster is paused: withdrawals take effect now, new exports when it is switched back)';
   say(`${id}  ${what}, ${await wake(id)}${mode === 'paused' ? paused : ''}`);
 }
 
@@ -54,20 +63,31 @@ export function parseNamespaces(typed: string): Namespaces {
   if (typed === 'none') return [];
   const names = [...new Set(typed.split(','))];
   const wrong = names.find((name) => !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name));
-  if (wrong !== undefined) throw new UsageError(`${JSON.stringify(wrong)} is not the name of a namespace: all, none, or names with "," between them`);
+  if (wrong !== undefined)
+    throw new UsageError(
+      `${JSON.stringify(wrong)} is not the name of a namespace: all, none, or names with "," between them`,
+    );
   const never = names.filter((name) => excludedNamespaces.includes(name));
-  if (never.length > 0) throw new UsageError(`${never.join(', ')}: never exported, as none of ${excludedNamespaces.join(', ')} is`);
+  if (never.length > 0)
+    throw new UsageError(
+      `${never.join(', ')}: never exported, as none of ${excludedNamespaces.join(', ')} is`,
+    );
   return names;
 }
 
-/** Checks the ranges of clusters.yaml. A switch cannot change them, because the importers' admission policies contain them too. */
+/**
+ * Checks the ranges of clusters.yaml. A switch cannot change them, because the importers' admission policies
+ * contain them too.
+ */
 async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise<void> {
   const { set, exports } = clusterset;
   if (!exports.podCidrs && !hub.connectionsFile)
     throw new UsageError(
       `${id} has no ranges for its pods' addresses: ${toLetIn(id, 'exports: { namespaces: […], podCidrs: […] }')}, and that of each importer`,
     );
-  const others = await concurrently(16, await listClusters(hub.table), (other) => readCluster(hub.table, other));
+  const others = await concurrently(16, await listClusters(hub.table), (other) =>
+    readCluster(hub.table, other),
+  );
   for (const other of others) {
     if (!other || other.id === id || isDeregistered(other) || other.clusterset.set !== set) continue;
     if (exports.allowOverlap && other.clusterset.exports.allowOverlap) continue;
@@ -80,10 +100,16 @@ async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise
 }
 
 /** Throws a UsageError if an import would lose its last source. */
-async function checkWithdrawn(table: Table, { id, clusterset }: ClusterRecord, next: Namespaces): Promise<void> {
+async function checkWithdrawn(
+  table: Table,
+  { id, clusterset }: ClusterRecord,
+  next: Namespaces,
+): Promise<void> {
   if (next === 'all') return;
   const { set } = clusterset;
-  const exported = (await listed(exportsOfCluster(table, set, id))).filter(({ namespace }) => !next.includes(namespace));
+  const exported = (await listed(exportsOfCluster(table, set, id))).filter(
+    ({ namespace }) => !next.includes(namespace),
+  );
   const emptied = await concurrently(16, exported, async ({ namespace, name }) => {
     const { exportTexts } = await readSetEntries(table, { set, namespace, name });
     return exportTexts.has(id) && exportTexts.size === 1 ? `${namespace}/${name}` : undefined;

@@ -1,7 +1,8 @@
 /**
- * `cluster imports CLUSTER [off|shadow|active]`: switches whether a cluster imports the exports of the other clusters of its set. The switch is
- * audited, and takes effect within seconds. Without a value the command prints the cluster's state in the set. `active` checks the writer's rights first;
- * `off --withdraw` has sync delete the imported objects first.
+ * `cluster imports CLUSTER [off|shadow|active]`: switches whether a cluster imports the exports of the other
+ * clusters of its set. The switch is audited, and takes effect within seconds. Without a value the command
+ * prints the cluster's state in the set. `active` checks the writer's rights first; `off --withdraw` has sync
+ * delete the imported objects first.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importLines } from '#infra/cli/ask/import-lines.ts';
@@ -26,15 +27,26 @@ export interface ImportsOptions extends SetSwitchOptions {
 const defaultWaitMs = 10 * 60_000;
 
 /** `wake` enqueues the cluster's services, and resolves to a text with their number. */
-export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (id: string) => Promise<string>, wait = sleep): Promise<void> {
+export async function importsCommand(
+  hub: Hub,
+  options: ImportsOptions,
+  wake: (id: string) => Promise<string>,
+  wait = sleep,
+): Promise<void> {
   const { imports, override = false, withdraw = false, waitFor = defaultWaitMs } = options;
-  if (withdraw && imports !== 'off') throw new UsageError('--withdraw goes with off: imports CLUSTER off --withdraw');
+  if (withdraw && imports !== 'off')
+    throw new UsageError('--withdraw goes with off: imports CLUSTER off --withdraw');
   const cluster = await memberOf(hub, options.id);
   const { id, clusterset, mode } = cluster;
   if (imports === undefined)
-    return say(...standing(cluster), ...(await importLines(hub.table, cluster)), ...(await otherSetsLines(hub.table, cluster)));
+    return say(
+      ...standing(cluster),
+      ...(await importLines(hub.table, cluster)),
+      ...(await otherSetsLines(hub.table, cluster)),
+    );
   console.error(`imports on ${hub.name}`);
-  if (!isMember(cluster)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
+  if (!isMember(cluster))
+    throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'imports: shadow')}`);
   if (imports === 'active' && !override)
     await requireRights(hub, cluster, {
       what: 'imports',
@@ -44,13 +56,23 @@ export async function importsCommand(hub: Hub, options: ImportsOptions, wake: (i
   if (imports !== 'off') for (const line of await otherSetsLines(hub.table, cluster)) say(line);
   if (withdraw) {
     const note = (what: string) => noteSwitch(hub, options, what);
-    await withdrawImports(cluster, { table: hub.table, now: hub.now, wait, maxMs: waitFor, note, wake: () => wake(id) });
+    await withdrawImports(cluster, {
+      table: hub.table,
+      now: hub.now,
+      wait,
+      maxMs: waitFor,
+      note,
+      wake: () => wake(id),
+    });
   }
   const { withdraws: _, ...kept } = clusterset;
   const former = clusterset.imports;
-  if (!(await saveMembership(hub.table, id, { ...kept, imports }))) throw new UsageError(`${id} was deregistered meanwhile`);
+  if (!(await saveMembership(hub.table, id, { ...kept, imports })))
+    throw new UsageError(`${id} was deregistered meanwhile`);
   await noteSwitch(hub, options, `imports ${former} → ${imports}`);
-  say(`${id}  imports ${former} → ${imports}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`);
+  say(
+    `${id}  imports ${former} → ${imports}${mode === 'paused' ? ' (the cluster is paused)' : `, ${await wake(id)}`}`,
+  );
   if (former === 'active' && imports !== 'active' && !withdraw) {
     const { key, value } = importManagedBy;
     say(

@@ -1,4 +1,7 @@
-/** `cluster imports CLUSTER off --withdraw`: what the cluster has imported is deleted first, by the runs that would keep it up to date otherwise. */
+/**
+ * `cluster imports CLUSTER off --withdraw`: what the cluster has imported is deleted first, by the runs that
+ * would keep it up to date otherwise.
+ */
 
 import { listedNames } from '#infra/cli/terminal/counted.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
@@ -27,25 +30,35 @@ export interface Withdrawal {
 
 const lookEveryMs = 1000;
 
-export async function withdrawImports({ id, mode, clusterset }: ClusterRecord, withdrawal: Withdrawal): Promise<void> {
+export async function withdrawImports(
+  { id, mode, clusterset }: ClusterRecord,
+  withdrawal: Withdrawal,
+): Promise<void> {
   const { table, now, wait, maxMs, note, wake } = withdrawal;
-  if (!hasRuns({ mode })) throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
+  if (!hasRuns({ mode }))
+    throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
   const imported = await importedNames(table, id, clusterset.set);
-  // A switch to off would leave what a run writes that began before it: each of these has to have run after it.
+  // A switch to off would leave what a run writes that began before it: each of these has to have run after
+  // it.
   const toRun = await importWakeUps(table, { id, clusterset });
   if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true })))
     throw new UsageError(`${id} was deregistered meanwhile`);
-  await note(`${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listedNames(imported)}` : ''}`);
+  await note(
+    `${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listedNames(imported)}` : ''}`,
+  );
   say(`${id}  ${imported.length} imports are being deleted, ${await wake()}`);
   const end = now() + maxMs;
   for (;;) {
     const left = await importedNames(table, id, clusterset.set);
     const modeSwitch = (await readCluster(table, id))?.modeSwitch;
     const areWoken = modeSwitch !== undefined && toRun.every((w) => isWoken(modeSwitch, w));
-    const ran = areWoken && (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.name))).every(Boolean);
+    const ran =
+      areWoken &&
+      (await concurrently(16, toRun, (w) => hasRun(table, id, w.namespace, w.name))).every(Boolean);
     if (left.length === 0 && ran) break;
     if (now() >= end) {
-      const what = left.length > 0 ? `${left.length} imports are left: ${listedNames(left)}` : 'not every run has ended';
+      const what =
+        left.length > 0 ? `${left.length} imports are left: ${listedNames(left)}` : 'not every run has ended';
       throw new Error(
         `${id} stays withdrawing after ${maxMs / 1000} s, ${what}. Repeat the command to continue waiting, or run imports ${id} active to cancel it`,
       );

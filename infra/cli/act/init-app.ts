@@ -1,4 +1,7 @@
-/** The files of a new app: a clusters file, the CDK app that deploys it, the CDK's own configuration, and what git leaves out. */
+/**
+ * The files of a new app: a clusters file, the CDK app that deploys it, the CDK's own configuration, and what
+ * git leaves out.
+ */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessEntriesCommand, type EksCluster, takesAccessEntries } from '#infra/cli/account/eks-cluster.ts';
@@ -23,7 +26,10 @@ const apiOf = ({ name, url, ca }: EksCluster): string => `    api:
       auth: { type: eks, clusterName: ${name}, accessEntry: true }
 `;
 
-/** Another clusters file, such as that of a canary hub, comes by context. Synthesis names the hub, so that a wrong file is seen before the deploy. */
+/**
+ * Another clusters file, such as that of a canary hub, comes by context. Synthesis names the hub, so that a
+ * wrong file is seen before the deploy.
+ */
 const app = `import { App } from 'aws-cdk-lib';
 import { addFleet, loadConfig } from 'fleet-endpoints';
 
@@ -34,7 +40,10 @@ console.error(\`hub \${config.hub.name} of \${file}\`);
 addFleet(app, config);
 `;
 
-/** Writes the files and returns a line for each, the next steps, and one for what the EKS cluster lacks. Throws and writes no file if one of them exists. */
+/**
+ * Writes the files and returns a line for each, the next steps, and one for what the EKS cluster lacks.
+ * Throws and writes no file if one of them exists.
+ */
 export function initApp(folder: string, cluster: string, eks?: EksCluster): readonly string[] {
   const files = {
     'clusters.yaml': clustersFile(cluster, eks),
@@ -43,12 +52,19 @@ export function initApp(folder: string, cluster: string, eks?: EksCluster): read
   };
   parseConfig('clusters.yaml', files['clusters.yaml']);
   const there = Object.keys(files).filter((name) => existsSync(join(folder, name)));
-  if (there.length > 0) throw new UsageError(`${there.join(', ')} in ${folder} would be overwritten: nothing was written`);
+  if (there.length > 0)
+    throw new UsageError(`${there.join(', ')} in ${folder} would be overwritten: nothing was written`);
   // A repository may have its own already.
-  const written = existsSync(join(folder, '.gitignore')) ? files : { ...files, '.gitignore': 'node_modules/\ncdk.out/\n' };
+  const written = existsSync(join(folder, '.gitignore'))
+    ? files
+    : { ...files, '.gitignore': 'node_modules/\ncdk.out/\n' };
   for (const [name, text] of Object.entries(written)) writeFileSync(join(folder, name), text);
-  const lacking = eks && !takesAccessEntries(eks) ? [`before the first deploy, so that EKS takes access entries: ${accessEntriesCommand(eks)}`] : [];
+  const lacking =
+    eks && !takesAccessEntries(eks)
+      ? [`before the first deploy, so that EKS takes access entries: ${accessEntriesCommand(eks)}`]
+      : [];
   const edit = eks ? [] : ['next: set clusterName in clusters.yaml to the name of the EKS cluster'];
-  const commands = 'then: npx fleet-endpoints config check; npx cdk synth --quiet; the deploy is in getting-started.md';
+  const commands =
+    'then: npx fleet-endpoints config check; npx cdk synth --quiet; the deploy is in getting-started.md';
   return [...Object.keys(written).map((name) => `wrote ${name}`), ...edit, commands, ...lacking];
 }

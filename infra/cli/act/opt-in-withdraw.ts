@@ -1,4 +1,7 @@
-/** `opt-in CLUSTER off --withdraw`: sync deletes the slices of Services that opt in, and the switch is off when they are gone. */
+/**
+ * `opt-in CLUSTER off --withdraw`: sync deletes the slices of Services that opt in, and the switch is off
+ * when they are gone.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readServices } from '#infra/cli/ask/list-services.ts';
 import { hasOptInSlices, keyOf, servicesWhere } from '#infra/cli/ask/opt-in/opt-in-slices.ts';
@@ -29,7 +32,8 @@ export async function withdraw(
   { id, mode, optIn, relay }: ClusterRecord,
   { override, waitMs, note, wake }: Withdrawal,
 ): Promise<void> {
-  if (mode !== 'active' && mode !== 'shadow') throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
+  if (mode !== 'active' && mode !== 'shadow')
+    throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
   const services = await readServices(table, id);
   const withdrawn = await servicesWhere(services, (service) => hasOptInSlices(table, id, service));
   const alone = services.filter((service) => !hasOtherEnd.includes(writerOf(service).by));
@@ -39,23 +43,33 @@ export async function withdraw(
       `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listedNames(orphans)}. Add their selectors first, or use --override`,
     );
   }
-  // While the switch is off, a rebuild forgets the slices of the hub. Runs of a withdrawal find them in the cluster.
+  // While the switch is off, a rebuild forgets the slices of the hub. Runs of a withdrawal find them in the
+  // cluster.
   const { sliced = 0 } = relay.annotated ?? {};
   if (sliced > withdrawn.length && alone.length > orphans.length && !override) {
     throw new UsageError(
       `${id} stays opt-in ${optIn}: its relay counts ${counted(sliced, 'Service')} with slices of the hub, whose records have ${withdrawn.length}: others may be left without endpoints. Switch it to opt-in active first, so that the hub reads these slices, or use --override. The relay counts again within half a minute`,
     );
   }
-  if (!(await withdrawOptIn(table, id, now()))) throw new UsageError(`${id} was paused or deregistered meanwhile`);
-  await note(`slices of ${counted(withdrawn.length, 'Service')} withdrawn${orphans.length > 0 ? ` with --override: ${listedNames(orphans)}` : ''}`);
+  if (!(await withdrawOptIn(table, id, now())))
+    throw new UsageError(`${id} was paused or deregistered meanwhile`);
+  await note(
+    `slices of ${counted(withdrawn.length, 'Service')} withdrawn${orphans.length > 0 ? ` with --override: ${listedNames(orphans)}` : ''}`,
+  );
   say(`${id}  slices of ${counted(withdrawn.length, 'Service')} are being deleted, ${await wake()}`);
   const end = now() + waitMs;
-  // A run that began before the switch may still write. Services that opt in are therefore checked until a run has followed the switch.
-  let left: readonly Service[] = services.filter((service) => withdrawn.includes(service) || writerOf(service).by === 'opt-in');
+  // A run that began before the switch may still write. Services that opt in are therefore checked until a
+  // run has followed the switch.
+  let left: readonly Service[] = services.filter(
+    (service) => withdrawn.includes(service) || writerOf(service).by === 'opt-in',
+  );
   for (;;) {
     const modeSwitch = (await readCluster(table, id))?.modeSwitch;
     const isDone = async (service: Service): Promise<boolean> =>
-      modeSwitch !== undefined && isWokenFor(modeSwitch, service) && (await isRun(table, id, service)) && !(await hasOptInSlices(table, id, service));
+      modeSwitch !== undefined &&
+      isWokenFor(modeSwitch, service) &&
+      (await isRun(table, id, service)) &&
+      !(await hasOptInSlices(table, id, service));
     left = await servicesWhere(left, async (service) => !(await isDone(service)));
     if (left.length === 0) break;
     if (now() >= end) {
@@ -70,7 +84,10 @@ export async function withdraw(
 
 const nameOf = ({ metadata: { namespace, name } }: Service): string => `${namespace}/${name}`;
 
-/** The built-in controllers serve the Service, or it is to have no endpoints (an ExternalName, an empty annotation). */
+/**
+ * The built-in controllers serve the Service, or it is to have no endpoints (an ExternalName, an empty
+ * annotation).
+ */
 const hasOtherEnd: readonly Writer['by'][] = ['built-in', 'none'];
 
 const isWokenFor = (modeSwitch: ModeSwitch, { metadata: { namespace = '', name } }: Service): boolean =>

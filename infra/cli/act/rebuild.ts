@@ -1,8 +1,10 @@
 /**
- * `fleet-endpoints cluster rebuild`: deletes a cluster's records from the table, and the relay's next lists write them again. Only the mode, the
- * settings, the queues, the access and the sessions stay. No endpoint changes until the first lists are complete.
+ * `fleet-endpoints cluster rebuild`: deletes a cluster's records from the table, and the relay's next lists
+ * write them again. Only the mode, the settings, the queues, the access and the sessions stay. No endpoint
+ * changes until the first lists are complete.
  *
- * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages are retried. The next rebuild continues an interrupted one.
+ * Meanwhile the cluster is `removed` (decision 11): no run writes, and its messages are retried. The next
+ * rebuild continues an interrupted one.
  */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
@@ -20,13 +22,18 @@ export interface RebuildDeps {
   readonly wait: (ms: number) => Promise<unknown>;
   readonly say: (line: string) => void;
   readonly who: string;
-  /** Resolves to false if the local run lacks the cluster's relay. Undefined for a deployed hub, whose relays are beyond reach. */
+  /**
+   * Resolves to false if the local run lacks the cluster's relay. Undefined for a deployed hub, whose relays
+   * are beyond reach.
+   */
   readonly restartRelay?: ((cluster: string) => Promise<boolean>) | undefined;
 }
 
 export async function rebuild(deps: RebuildDeps, clusters: readonly string[]): Promise<void> {
   const { table, now, wait, say } = deps;
-  const begun = (await concurrently(16, clusters, (id) => begin(deps, id))).filter((cluster) => cluster !== undefined);
+  const begun = (await concurrently(16, clusters, (id) => begin(deps, id))).filter(
+    (cluster) => cluster !== undefined,
+  );
   if (begun.length === 0) return;
   const drained = Math.max(...begun.map((cluster) => cluster.modeSwitch.atMs)) + drainMs;
   if (drained > now()) {
@@ -55,8 +62,15 @@ async function begin({ table, now, say }: RebuildDeps, id: string): Promise<Clus
   return readCluster(table, id);
 }
 
-/** One scan for all of them. Sessions stay bound to the former incarnation, because the queue still has messages of theirs. */
-async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: string) => void): Promise<number> {
+/**
+ * One scan for all of them. Sessions stay bound to the former incarnation, because the queue still has
+ * messages of theirs.
+ */
+async function clear(
+  table: Table,
+  clusters: ReadonlySet<string>,
+  say: (line: string) => void,
+): Promise<number> {
   const kept = new Set([...clusters].map((id) => sessionKey(id, '').pk));
   let next: Key | undefined;
   let cleared = 0;
@@ -73,10 +87,17 @@ async function clear(table: Table, clusters: ReadonlySet<string>, say: (line: st
 }
 
 /** Registers the cluster with the next incarnation, so that messages of the former one are ignored. */
-async function comeBack({ table, now, who }: RebuildDeps, { id, labels, settings, queues, api, optIn }: ClusterRecord): Promise<Mode> {
+async function comeBack(
+  { table, now, who }: RebuildDeps,
+  { id, labels, settings, queues, api, optIn }: ClusterRecord,
+): Promise<Mode> {
   const mode = await modeBeforeRebuild(table, id);
   if (!mode) throw new Error(`cluster ${id} is not being rebuilt any more: another rebuild has ended`);
-  await registerCluster(table, { id, ...(labels && { labels }), mode, settings, optIn, ...(queues && { queues }), ...(api && { api }) }, now());
+  await registerCluster(
+    table,
+    { id, ...(labels && { labels }), mode, settings, optIn, ...(queues && { queues }), ...(api && { api }) },
+    now(),
+  );
   await recordAudit(table, id, {
     at: new Date(now()).toISOString(),
     who,

@@ -1,5 +1,10 @@
 /** Reads the messages of a queue for display: each message once, up to the limits of a look. */
-import { ChangeMessageVisibilityBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  ChangeMessageVisibilityBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 
 export interface LookLimits {
   readonly messages: number;
@@ -10,7 +15,9 @@ export interface LookLimits {
 
 export const defaultLook: LookLimits = { messages: 1_000, ms: 20_000, bytes: 64 << 20 };
 
-/** Longer than a look and the redrive after it: a message that became visible earlier would be received twice. */
+/**
+ * Longer than a look and the redrive after it: a message that became visible earlier would be received twice.
+ */
 const visibilitySeconds = 300;
 
 export interface Received {
@@ -19,7 +26,10 @@ export interface Received {
   readonly more: boolean;
 }
 
-/** `room`: the bytes left for this look, counted down. `onProgress` is called now and then with the number of messages so far. */
+/**
+ * `room`: the bytes left for this look, counted down. `onProgress` is called now and then with the number of
+ * messages so far.
+ */
 export async function receiveAll(
   sqs: SQSClient,
   url: string,
@@ -32,7 +42,8 @@ export async function receiveAll(
   const end = now() + ms;
   let told = now();
   for (;;) {
-    if (messages.size >= most || room.bytes <= 0 || now() >= end) return { messages: [...messages.values()], more: true };
+    if (messages.size >= most || room.bytes <= 0 || now() >= end)
+      return { messages: [...messages.values()], more: true };
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl: url,
@@ -44,7 +55,8 @@ export async function receiveAll(
       }),
     );
     // A message that is received twice shows that every visible message was received.
-    if (Messages.length === 0 || Messages.some((m) => messages.has(m.MessageId ?? ''))) return { messages: [...messages.values()], more: false };
+    if (Messages.length === 0 || Messages.some((m) => messages.has(m.MessageId ?? '')))
+      return { messages: [...messages.values()], more: false };
     for (const m of Messages) {
       messages.set(m.MessageId ?? '', m);
       room.bytes -= m.Body?.length ?? 0;
@@ -55,10 +67,15 @@ export async function receiveAll(
   }
 }
 
-/** Makes the messages visible again. Without the right to do that, they become visible when their timeout ends. */
+/**
+ * Makes the messages visible again. Without the right to do that, they become visible when their timeout
+ * ends.
+ */
 export async function release(sqs: SQSClient, url: string, messages: readonly Message[]): Promise<void> {
   for (let i = 0; i < messages.length; i += 10) {
-    const Entries = messages.slice(i, i + 10).map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
+    const Entries = messages
+      .slice(i, i + 10)
+      .map(({ ReceiptHandle }, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
     await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
   }
 }

@@ -21,10 +21,15 @@ interface Counts {
   readonly dropped: number;
 }
 
-export async function redriveAll(hub: Hub, chosen: string | undefined, { all, run = false, json = false }: RedriveValues): Promise<void> {
+export async function redriveAll(
+  hub: Hub,
+  chosen: string | undefined,
+  { all, run = false, json = false }: RedriveValues,
+): Promise<void> {
   const clusters = await chosenClusters(hub.table, chosen, all ?? chosen === undefined);
   const shown = progress(run ? 'redriving' : 'looking');
-  const onProgress = (queue: string, count: number): void => shown.update(count, undefined, `messages of ${queue} so far`);
+  const onProgress = (queue: string, count: number): void =>
+    shown.update(count, undefined, `messages of ${queue} so far`);
   const counts = { found: 0, enqueued: 0, dropped: 0 };
   const looks: SetAside[] = [];
   try {
@@ -53,16 +58,35 @@ const fateText = {
 } as const satisfies { readonly [F in Fate]: string };
 
 /** How many met each fate. */
-async function takeUp(found: readonly SetAsideMessage[], run: boolean, json: boolean, shown: Progress): Promise<{ readonly [F in Fate]: number }> {
+async function takeUp(
+  found: readonly SetAsideMessage[],
+  run: boolean,
+  json: boolean,
+  shown: Progress,
+): Promise<{ readonly [F in Fate]: number }> {
   const fates = { enqueued: 0, dropped: 0, stays: 0 };
   for (let i = 0; i < found.length; i += atOnce) {
     const some = found.slice(i, i + atOnce);
     const done = await concurrently(atOnce, some, async (s) => (run ? s.redrive() : undefined));
     shown.clear();
     for (const [n, { queue, cluster, subject, why, sentAtMs }] of some.entries()) {
-      if (json) say(JSON.stringify({ sentAt: new Date(sentAtMs).toISOString(), cluster, queue, subject, why, ...(done[n] && { fate: done[n] }) }));
+      if (json)
+        say(
+          JSON.stringify({
+            sentAt: new Date(sentAtMs).toISOString(),
+            cluster,
+            queue,
+            subject,
+            why,
+            ...(done[n] && { fate: done[n] }),
+          }),
+        );
       const fate = done[n];
-      if (!json) say(`${new Date(sentAtMs).toISOString()}  ${cluster}  ${queue}: ${subject}`, `    ${why}${fate ? fateText[fate] : ''}`);
+      if (!json)
+        say(
+          `${new Date(sentAtMs).toISOString()}  ${cluster}  ${queue}: ${subject}`,
+          `    ${why}${fate ? fateText[fate] : ''}`,
+        );
       if (fate) fates[fate]++;
     }
     if (run) shown.update(Math.min(i + atOnce, found.length), found.length, 'messages');

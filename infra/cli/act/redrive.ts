@@ -1,12 +1,17 @@
 /**
- * Lists messages that were set aside, and redrives them. A worker may rightly drop a copy of an old message. A redrive therefore raises the service's
- * generation and sends a new wake-up. A second redrive is harmless.
+ * Lists messages that were set aside, and redrives them. A worker may rightly drop a copy of an old message.
+ * A redrive therefore raises the service's generation and sends a new wake-up. A second redrive is harmless.
  *
- * Nobody has checked a message in a dead-letter queue, neither its sender nor its cluster. It is redriven only if SQS itself has moved it there from the
- * cluster's queue, and if it is about the queue's own cluster.
+ * Nobody has checked a message in a dead-letter queue, neither its sender nor its cluster. It is redriven
+ * only if SQS itself has moved it there from the cluster's queue, and if it is about the queue's own cluster.
  */
 
-import { DeleteMessageCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
@@ -72,7 +77,8 @@ export async function listSetAside(deps: RedriveDeps, clusters: readonly string[
   const room = { bytes: look.bytes };
   const looks = await concurrently(16, [...distinct.values()], async (from) => {
     const { queue, url, owner } = from;
-    const onProgress = (count: number): void => deps.onProgress?.(queue.startsWith('dead') ? `${queue} of ${owner}` : queue, count);
+    const onProgress = (count: number): void =>
+      deps.onProgress?.(queue.startsWith('dead') ? `${queue} of ${owner}` : queue, count);
     const { messages, more } = await receiveAll(deps.sqs, url, look, room, deps.now, onProgress);
     const left = new Set(messages);
     const found = messages.map((message): SetAsideMessage => {
@@ -110,11 +116,20 @@ async function queuesOf(sqs: SQSClient, urls: QueueUrls): Promise<readonly Queue
 }
 
 /** A dead-letter queue lies beside its source: the same address but for the name. */
-async function deadLettersOf(sqs: SQSClient, url: string): Promise<Required<Pick<Queue, 'url' | 'movedFrom'>>> {
-  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['RedrivePolicy', 'QueueArn'] }));
-  const arn = (JSON.parse(Attributes['RedrivePolicy'] ?? '{}') as { deadLetterTargetArn?: string }).deadLetterTargetArn;
+async function deadLettersOf(
+  sqs: SQSClient,
+  url: string,
+): Promise<Required<Pick<Queue, 'url' | 'movedFrom'>>> {
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['RedrivePolicy', 'QueueArn'] }),
+  );
+  const arn = (JSON.parse(Attributes['RedrivePolicy'] ?? '{}') as { deadLetterTargetArn?: string })
+    .deadLetterTargetArn;
   if (!arn) throw new Error(`queue ${url} has no dead-letter queue`);
-  return { url: `${url.slice(0, url.lastIndexOf('/'))}/${arn.slice(arn.lastIndexOf(':') + 1)}`, movedFrom: Attributes['QueueArn'] ?? '' };
+  return {
+    url: `${url.slice(0, url.lastIndexOf('/'))}/${arn.slice(arn.lastIndexOf(':') + 1)}`,
+    movedFrom: Attributes['QueueArn'] ?? '',
+  };
 }
 
 type Work = Pick<ParkedCopy, 'namespace' | 'kind' | 'name'>;
@@ -122,10 +137,15 @@ type Work = Pick<ParkedCopy, 'namespace' | 'kind' | 'name'>;
 const never = async (): Promise<Fate> => 'stays';
 
 /** `owner`: the queue's cluster, or one of the clusters that share the queue. */
-function describe(deps: RedriveDeps, { queue, url, movedFrom, owner }: Queue & { readonly owner: string }, message: Message): SetAsideMessage {
+function describe(
+  deps: RedriveDeps,
+  { queue, url, movedFrom, owner }: Queue & { readonly owner: string },
+  message: Message,
+): SetAsideMessage {
   const { SentTimestamp, DeadLetterQueueSourceArn } = message.Attributes ?? {};
   const sentAtMs = Number(SentTimestamp ?? 0);
-  const remove = (): Promise<unknown> => deps.sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.ReceiptHandle }));
+  const remove = (): Promise<unknown> =>
+    deps.sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.ReceiptHandle }));
   const body = message.Body ?? '';
   const wake = (cluster: string, work: Work) => async (): Promise<Fate> => {
     const { syncs } = deps.directory.queues(cluster, undefined);
@@ -143,14 +163,26 @@ function describe(deps: RedriveDeps, { queue, url, movedFrom, owner }: Queue & {
       return counts ? 'enqueued' : 'dropped';
     };
   /** A message in a queue that belongs to one cluster. */
-  const dead = (speaksFor: string, subject: string, why: string, redrive: SetAsideMessage['redrive']): SetAsideMessage => {
+  const dead = (
+    speaksFor: string,
+    subject: string,
+    why: string,
+    redrive: SetAsideMessage['redrive'],
+  ): SetAsideMessage => {
     const distrust =
       speaksFor !== owner
         ? `it names cluster ${speaksFor} in the queue of ${owner}`
         : DeadLetterQueueSourceArn !== movedFrom
           ? 'somebody sent it to the dead-letter queue, to which only SQS moves messages'
           : undefined;
-    return { queue, cluster: owner, subject, why: distrust ? `${distrust}: not trusted` : why, sentAtMs, redrive: distrust ? never : redrive };
+    return {
+      queue,
+      cluster: owner,
+      subject,
+      why: distrust ? `${distrust}: not trusted` : why,
+      sentAtMs,
+      redrive: distrust ? never : redrive,
+    };
   };
   try {
     if (queue === 'dead events') {
@@ -164,16 +196,38 @@ function describe(deps: RedriveDeps, { queue, url, movedFrom, owner }: Queue & {
     const m = decodeMessage(body) as { readonly [field: string]: string };
     const cluster = m['cluster'] ?? owner;
     if (queue === 'parked') {
-      const { namespace = '', kind = 'service', name = '', part = 'slices', error = '' } = m as Partial<ParkedCopy>;
+      const {
+        namespace = '',
+        kind = 'service',
+        name = '',
+        part = 'slices',
+        error = '',
+      } = m as Partial<ParkedCopy>;
       const work = { namespace, kind, name };
-      const subject = isController(part) ? `${workText(work)} ${part === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}` : workText(work);
+      const subject = isController(part)
+        ? `${workText(work)} ${part === 'endpoints' ? 'Endpoints' : 'EndpointSlices'}`
+        : workText(work);
       return { queue, cluster, subject, why: error, sentAtMs, redrive: wake(cluster, work) };
     }
     const original = m['body'] ?? '';
     const subject = `${m['from']} message ${original.slice(0, 60)}`;
-    return { queue, cluster, subject, why: m['reason'] ?? '', sentAtMs, redrive: readable(m['from'], original, cluster) };
+    return {
+      queue,
+      cluster,
+      subject,
+      why: m['reason'] ?? '',
+      sentAtMs,
+      redrive: readable(m['from'], original, cluster),
+    };
   } catch (error) {
-    return { queue, cluster: owner, subject: body.slice(0, 80), why: `unreadable: ${String(error)}`, sentAtMs, redrive: never };
+    return {
+      queue,
+      cluster: owner,
+      subject: body.slice(0, 80),
+      why: `unreadable: ${String(error)}`,
+      sentAtMs,
+      redrive: never,
+    };
   }
 
   /** A message that could not be read then may be readable now, by a newer version. */

@@ -1,4 +1,7 @@
-/** `fleet-endpoints cluster register`: the records that a cluster's stack has written, written again from its outputs. */
+/**
+ * `fleet-endpoints cluster register`: the records that a cluster's stack has written, written again from its
+ * outputs.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
@@ -44,18 +47,38 @@ export async function register(hub: Hub, { files, chosen, all, who, say }: Regis
   if (failed.length > 0) throw new Error(`not registered: ${failed.join('; ')}`);
 }
 
-async function registerOne(hub: Hub, config: Config, cluster: ClusterConfig, outputs: Outputs, who: string): Promise<string> {
+async function registerOne(
+  hub: Hub,
+  config: Config,
+  cluster: ClusterConfig,
+  outputs: Outputs,
+  who: string,
+): Promise<string> {
   const before = await readCluster(hub.table, cluster.id);
-  const left = await registerCluster(hub.table, await registrationOf(hub.sqs, config, cluster, outputs), hub.now());
-  const what = left ? `${left} → ${cluster.mode} (registered again)` : before ? 'registered again, mode as it was' : `registered, ${cluster.mode}`;
+  const left = await registerCluster(
+    hub.table,
+    await registrationOf(hub.sqs, config, cluster, outputs),
+    hub.now(),
+  );
+  const what = left
+    ? `${left} → ${cluster.mode} (registered again)`
+    : before
+      ? 'registered again, mode as it was'
+      : `registered, ${cluster.mode}`;
   await recordAudit(hub.table, cluster.id, { at: new Date(hub.now()).toISOString(), who, what });
   return what;
 }
 
-async function registrationOf(sqs: SQSClient, config: Config, cluster: ClusterConfig, outputs: Outputs): Promise<Registration> {
+async function registrationOf(
+  sqs: SQSClient,
+  config: Config,
+  cluster: ClusterConfig,
+  outputs: Outputs,
+): Promise<Registration> {
   const output = (stack: string, name: string): string => {
     const value = outputs[stack]?.[name];
-    if (!value) throw new UsageError(`there is no output ${name} of ${stack}: cdk deploy --outputs-file writes it`);
+    if (!value)
+      throw new UsageError(`there is no output ${name} of ${stack}: cdk deploy --outputs-file writes it`);
     return value;
   };
   const { name } = config.hub;
@@ -72,7 +95,9 @@ async function registrationOf(sqs: SQSClient, config: Config, cluster: ClusterCo
 
 /** Asks SQS for the ARN, so a queue that was deleted is not registered. */
 async function arnOf(sqs: SQSClient, url: string): Promise<string> {
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] }));
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] }),
+  );
   if (!Attributes?.['QueueArn']) throw new Error(`queue ${url} returns no ARN`);
   return Attributes['QueueArn'];
 }
@@ -87,7 +112,9 @@ function clustersFile(file: string): Config {
 
 function outputsFile(file: string): Outputs {
   if (!existsSync(file))
-    throw new UsageError(`there is no ${file}: cdk deploy --outputs-file writes it, also where it has nothing to change; or give --outputs FILE`);
+    throw new UsageError(
+      `there is no ${file}: cdk deploy --outputs-file writes it, also where it has nothing to change; or give --outputs FILE`,
+    );
   return JSON.parse(readFileSync(file, 'utf8')) as Outputs;
 }
 
@@ -101,7 +128,12 @@ function checkHub(hub: Hub, { hub: { name } }: Config, outputs: Outputs, files: 
   }
 }
 
-function chosenOf({ clusters }: Config, files: RegisterFiles, chosen: string | undefined, all: boolean): readonly ClusterConfig[] {
+function chosenOf(
+  { clusters }: Config,
+  files: RegisterFiles,
+  chosen: string | undefined,
+  all: boolean,
+): readonly ClusterConfig[] {
   const known = clusters.map((c) => c.id).join(', ') || 'none';
   if (all) return clusters;
   if (chosen === undefined) throw new UsageError(`which cluster? ${known}, or --all`);

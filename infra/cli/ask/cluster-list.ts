@@ -1,10 +1,19 @@
-/** `cluster list` and `cluster audit`: for people, and as JSON for programs. The list's schema is generated from its type (infra/package/answer-schemas.ts). */
+/**
+ * `cluster list` and `cluster audit`: for people, and as JSON for programs. The list's schema is generated
+ * from its type (infra/package/answer-schemas.ts).
+ */
 
 import { unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
 import { wholeSeconds } from '#infra/cli/hub/table-clock.ts';
 import { counted } from '#infra/cli/terminal/counted.ts';
-import { columns, type Line, linesAsData, type Printing, printLines } from '#infra/cli/terminal/print-answer.ts';
+import {
+  columns,
+  type Line,
+  linesAsData,
+  type Printing,
+  printLines,
+} from '#infra/cli/terminal/print-answer.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
@@ -48,20 +57,28 @@ export type ClusterList = readonly ListedCluster[];
 export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void> {
   let last = '';
   return async () => {
-    const metas = (await Promise.all((await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)))).filter((m) => !!m);
+    const metas = (
+      await Promise.all(
+        (await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)),
+      )
+    ).filter((m) => !!m);
     const listed = await Promise.all(metas.map((cluster) => describeCluster(hub, cluster)));
     // A heartbeat alone does not count as a change, but the first one does, and silence.
     const nowMs = hub.now();
     const text = JSON.stringify(listed.map((cluster) => withoutTimes(cluster, nowMs)));
     if (text === last) return;
-    if (last !== '' && printing.format === undefined) printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
+    if (last !== '' && printing.format === undefined)
+      printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
     last = text;
     printList(listed, printing, nowMs);
   };
 }
 
 /** Seconds change with each heartbeat. */
-function withoutTimes({ relayHeardAt, queueLagSeconds, relayClockAheadSeconds, ...more }: ListedCluster, nowMs: number): object {
+function withoutTimes(
+  { relayHeardAt, queueLagSeconds, relayClockAheadSeconds, ...more }: ListedCluster,
+  nowMs: number,
+): object {
   return {
     ...more,
     relay: relayHeardAt && isSilent(relayHeardAt, nowMs),
@@ -81,11 +98,34 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
   // The columns of a clusterset are shown only if a cluster is in one.
   const hasSet = listed.some(({ clusterset }) => clusterset !== null);
   const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
-  const rows = [['cluster', 'mode', 'opt-in', ...ofSet('imports', 'exports'), 'relay', 'first lists', 'circuit', 'differences', 'kubernetes']];
+  const rows = [
+    [
+      'cluster',
+      'mode',
+      'opt-in',
+      ...ofSet('imports', 'exports'),
+      'relay',
+      'first lists',
+      'circuit',
+      'differences',
+      'kubernetes',
+    ],
+  ];
   const left: string[] = [];
   const notes: Line[] = [];
   for (const cluster of listed) {
-    const { id, kubernetesVersion, mode, modeSince, optIn, clusterset, relayHeardAt, firstListsApplied, circuitOpen, differences } = cluster;
+    const {
+      id,
+      kubernetesVersion,
+      mode,
+      modeSince,
+      optIn,
+      clusterset,
+      relayHeardAt,
+      firstListsApplied,
+      circuitOpen,
+      differences,
+    } = cluster;
     const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
     if (unsupported) notes.push(`${id}  ${unsupported}`);
     if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, nowMs)}`);
@@ -98,7 +138,10 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
         style: 'bad',
       });
     }
-    if (mode === 'draining') left.push(`${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`);
+    if (mode === 'draining')
+      left.push(
+        `${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`,
+      );
     else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: only its audit records are kept`);
     else
       rows.push([
@@ -106,7 +149,9 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
         mode,
         optIn,
         ...ofSet(clusterset?.imports ?? '-', clusterset?.exports ?? '-'),
-        relayHeardAt === null ? 'never' : `${Math.max(0, Math.round((nowMs - Date.parse(relayHeardAt)) / 1000))} s ago`,
+        relayHeardAt === null
+          ? 'never'
+          : `${Math.max(0, Math.round((nowMs - Date.parse(relayHeardAt)) / 1000))} s ago`,
         firstListsApplied ? 'applied' : 'waiting',
         circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
         differences === null ? '-' : String(differences),
@@ -114,7 +159,15 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
       ]);
   }
   const [header = '', ...lines] = columns(rows);
-  printLines([{ text: header, style: 'title' }, ...lines.map((text, i) => lineOf(text, rows[i + 1] ?? [])), ...left, ...notes], printing);
+  printLines(
+    [
+      { text: header, style: 'title' },
+      ...lines.map((text, i) => lineOf(text, rows[i + 1] ?? [])),
+      ...left,
+      ...notes,
+    ],
+    printing,
+  );
 }
 
 function timingNotes({ queueLagSeconds, relayClockAheadSeconds }: ListedCluster): readonly string[] {
@@ -123,7 +176,10 @@ function timingNotes({ queueLagSeconds, relayClockAheadSeconds }: ListedCluster)
   return [...(wait ? [`events come late: the last heartbeat ${wait}`] : []), ...(offset ? [offset] : [])];
 }
 
-/** A cluster with an open circuit, missing first lists or a silent relay is bad news, a paused cluster a warning. */
+/**
+ * A cluster with an open circuit, missing first lists or a silent relay is bad news, a paused cluster a
+ * warning.
+ */
 const lineOf = (text: string, row: readonly string[]): Line =>
   row.some((cell) => cell.startsWith('open: ')) || row.includes('waiting') || row.includes('never')
     ? { text, style: 'bad' }
@@ -133,7 +189,9 @@ const lineOf = (text: string, row: readonly string[]): Line =>
 
 function endText(end: string, nowMs: number): string {
   const days = Math.floor((Date.parse(end) - nowMs) / 86_400_000);
-  return days < 0 ? `the credentials in its secret ended ${end}` : `the credentials in its secret end in ${counted(days, 'day')}: ${end}`;
+  return days < 0
+    ? `the credentials in its secret ended ${end}`
+    : `the credentials in its secret end in ${counted(days, 'day')}: ${end}`;
 }
 
 async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<ListedCluster> {
@@ -159,15 +217,19 @@ async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<Listed
     firstListsApplied: hasSynced(cluster),
     circuitOpen: blockedBy(cluster) ?? null,
     credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,
-    differences: isShadow(cluster) && !isDeregistered(cluster) ? await countDifferences(hub.table, cluster.id) : null,
+    differences:
+      isShadow(cluster) && !isDeregistered(cluster) ? await countDifferences(hub.table, cluster.id) : null,
     servicesWithoutWriter: isDeregistered(cluster) ? null : (servicesWithoutWriter(cluster) ?? null),
   };
 }
 
 export async function listOfAudit(hub: Hub, clusters: readonly string[], printing: Printing): Promise<void> {
   const audits = await concurrently(16, clusters, (cluster) => listAudit(hub.table, cluster));
-  const entries = clusters.flatMap((cluster, i) => (audits[i] ?? []).map(({ at, who, what }) => ({ cluster, at: wholeSeconds(at), who, what })));
-  if (printing.format === 'json' || printing.format === 'yaml') return say(...linesAsData(entries, printing.format));
+  const entries = clusters.flatMap((cluster, i) =>
+    (audits[i] ?? []).map(({ at, who, what }) => ({ cluster, at: wholeSeconds(at), who, what })),
+  );
+  if (printing.format === 'json' || printing.format === 'yaml')
+    return say(...linesAsData(entries, printing.format));
   if (entries.length === 0) say('there are no audit records');
   printLines(columns(entries.map(({ cluster, at, who, what }) => [at, cluster, who, what])), printing);
 }

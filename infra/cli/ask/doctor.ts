@@ -1,4 +1,6 @@
-/** `fleet-endpoints doctor`: what is between this machine and endpoints that follow their pods. Reads only. */
+/**
+ * `fleet-endpoints doctor`: what is between this machine and endpoints that follow their pods. Reads only.
+ */
 
 import { type Finding, fine, wrong } from '#infra/cli/account/account-finding.ts';
 import { unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
@@ -33,18 +35,26 @@ type Verdict = Omit<Finding, 'of' | 'question'>;
 export async function examine(deps: DoctorDeps): Promise<readonly Finding[]> {
   const { hub, identity, program } = deps;
   const findings: Finding[] = [{ of: 'this machine', question: 'program', ...fine(program) }];
-  if (identity) findings.push({ of: 'this machine', question: 'credentials', ...(await answer(deps, identity)) });
+  if (identity)
+    findings.push({ of: 'this machine', question: 'credentials', ...(await answer(deps, identity)) });
   let ids: readonly string[] = [];
   const table = await answer(deps, async () => {
     ids = [...(await listClusters(hub.table))].sort(naturalOrder);
     return `${hub.name}, ${counted(ids.length, 'cluster')}`;
   });
   const empty = wrong(table.found, 'no cluster is registered: describe one in clusters.yaml, and deploy');
-  findings.push({ of: 'hub', question: 'table', ...(table.verdict === 'fine' && ids.length === 0 ? empty : table) });
+  findings.push({
+    of: 'hub',
+    question: 'table',
+    ...(table.verdict === 'fine' && ids.length === 0 ? empty : table),
+  });
   // The table's answer has the hub's time.
   if (table.verdict === 'fine') findings.push({ of: 'this machine', question: 'clock', ...clock(deps) });
   const records = await concurrently(16, ids, (id) => readCluster(hub.table, id));
-  return [...findings, ...records.flatMap((record) => (record && !isDeregistered(record) ? ofCluster(record, hub.now()) : []))];
+  return [
+    ...findings,
+    ...records.flatMap((record) => (record && !isDeregistered(record) ? ofCluster(record, hub.now()) : [])),
+  ];
 }
 
 async function answer({ env }: DoctorDeps, ask: () => Promise<string>): Promise<Verdict> {
@@ -54,7 +64,10 @@ async function answer({ env }: DoctorDeps, ask: () => Promise<string>): Promise<
     const { name, message } = error as Error;
     // The error of a hub has its advice already.
     const advice = name === 'HubError' ? undefined : adviceOn({ name, message }, env);
-    return wrong(advice ?? message, 'docs/security.md lists the rights of each command, docs/commands.md how it finds the hub');
+    return wrong(
+      advice ?? message,
+      'docs/security.md lists the rights of each command, docs/commands.md how it finds the hub',
+    );
   }
 }
 
@@ -73,21 +86,46 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
   const findings = [finding('relay', relay(cluster, nowMs))];
   if (cluster.relay.heartbeatAtMs === 0) return findings;
   const offset = offsetOf(cluster.relay);
-  if (offset) findings.push(finding('clock', wrong(offset, 'synchronise the clock of that node: the hub corrects only its own metrics')));
-  findings.push(finding('first lists', hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/runbook.md#gateclosed')));
+  if (offset)
+    findings.push(
+      finding(
+        'clock',
+        wrong(offset, 'synchronise the clock of that node: the hub corrects only its own metrics'),
+      ),
+    );
+  findings.push(
+    finding(
+      'first lists',
+      hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/runbook.md#gateclosed'),
+    ),
+  );
   const circuit = blockedBy(cluster);
-  if (cluster.api) findings.push(finding('API server', circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed')));
+  if (cluster.api)
+    findings.push(
+      finding(
+        'API server',
+        circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed'),
+      ),
+    );
   const { kubernetesVersion } = cluster.relay;
   const unsupported = unsupportedVersion(kubernetesVersion);
   if (kubernetesVersion)
-    findings.push(finding('Kubernetes', unsupported ? wrong(unsupported, 'docs/upgrading.md#kubernetes') : fine(kubernetesVersion)));
+    findings.push(
+      finding(
+        'Kubernetes',
+        unsupported ? wrong(unsupported, 'docs/upgrading.md#kubernetes') : fine(kubernetesVersion),
+      ),
+    );
   return findings;
 }
 
 function relay({ id, mode, relay: heard }: ClusterRecord, nowMs: number): Verdict {
   const { heartbeatAtMs } = heard;
   if (heartbeatAtMs === 0)
-    return wrong('no heartbeat yet', `apply its manifest (relay manifest ${id}), and read kubectl -n fleet-endpoints logs deployment/relay`);
+    return wrong(
+      'no heartbeat yet',
+      `apply its manifest (relay manifest ${id}), and read kubectl -n fleet-endpoints logs deployment/relay`,
+    );
   const seconds = Math.max(0, Math.round((nowMs - heartbeatAtMs) / 1000));
   const wait = waitOf(heard);
   const found = `last heartbeat ${seconds} s ago${wait ? `, ${wait}` : ''}`;
@@ -104,8 +142,24 @@ export function pageOf(findings: readonly Finding[], mostLines = 40): readonly F
   const ids = new Set(ofClusters.map(({ of }) => of));
   const badIds = new Set(bad.map(({ of }) => of));
   const healthy: Finding[] =
-    ids.size > badIds.size ? [{ of: 'clusters', question: 'without a finding', ...fine(`${ids.size - badIds.size} of ${ids.size}`) }] : [];
+    ids.size > badIds.size
+      ? [
+          {
+            of: 'clusters',
+            question: 'without a finding',
+            ...fine(`${ids.size - badIds.size} of ${ids.size}`),
+          },
+        ]
+      : [];
   const more: Finding[] =
-    bad.length > mostLines ? [{ of: 'clusters', question: 'findings', ...wrong(`${bad.length - mostLines} more`, '-o json has all of them') }] : [];
+    bad.length > mostLines
+      ? [
+          {
+            of: 'clusters',
+            question: 'findings',
+            ...wrong(`${bad.length - mostLines} more`, '-o json has all of them'),
+          },
+        ]
+      : [];
   return [...findings.filter(isGeneral), ...healthy, ...bad.slice(0, mostLines), ...more];
 }

@@ -23,7 +23,12 @@ import { readSet } from './read-set.ts';
 import { unknownService } from './unknown-service.ts';
 
 /** Throws a UsageError with the existing names if the cluster, service or pod does not exist. */
-export async function explain(table: Table, key: ServiceKey, now: number, pod?: string): Promise<Explanation> {
+export async function explain(
+  table: Table,
+  key: ServiceKey,
+  now: number,
+  pod?: string,
+): Promise<Explanation> {
   return (await explainWithInput(table, key, now, pod)).explanation;
 }
 
@@ -32,7 +37,12 @@ export interface Explained {
   readonly explanation: Explanation;
 }
 
-export async function explainWithInput(table: Table, key: ServiceKey, now: number, pod?: string): Promise<Explained> {
+export async function explainWithInput(
+  table: Table,
+  key: ServiceKey,
+  now: number,
+  pod?: string,
+): Promise<Explained> {
   const input = await readExplainInput(table, key, now);
   const explanation = explainService({ ...input, ...(pod !== undefined && { asked: pod }) });
   return { input, explanation: pod === undefined ? explanation : ofPod(explanation, key, pod) };
@@ -41,9 +51,14 @@ export async function explainWithInput(table: Table, key: ServiceKey, now: numbe
 function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanation {
   const pods = explanation.pods.filter((p) => p.pod === pod);
   const { clusterset } = explanation;
-  const sources = (clusterset?.sources ?? []).map((source) => ({ ...source, pods: source.pods.filter((p) => p.pod === pod) }));
+  const sources = (clusterset?.sources ?? []).map((source) => ({
+    ...source,
+    pods: source.pods.filter((p) => p.pod === pod),
+  }));
   if (pods.length === 0 && sources.every((s) => s.pods.length === 0)) {
-    const known = [...explanation.pods, ...(clusterset?.sources ?? []).flatMap((s) => s.pods)].map((p) => p.pod);
+    const known = [...explanation.pods, ...(clusterset?.sources ?? []).flatMap((s) => s.pods)].map(
+      (p) => p.pod,
+    );
     throw new UsageError(
       `no pod ${pod} in namespace ${key.namespace} of ${key.cluster}: ${key.namespace}/${key.name} concerns ${listedNames(known)}`,
     );
@@ -59,19 +74,21 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const cluster = await readCluster(table, key.cluster);
   if (!cluster) throw new UsageError(`no cluster ${key.cluster}: ${thereAre(await listClusters(table))}`);
-  const [serviceRecord, podRecords, nodeList, outputs, work, difference, { foreign, hints }, set] = await Promise.all([
-    readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
-    readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
-    objectsIn({ table, cluster: key.cluster }, 'Node', ''),
-    readSaved(table, key, cluster),
-    readWork(table, { ...key, kind: 'service' }),
-    readDifference(table, key),
-    readCounts(table, key),
-    readSet(table, cluster, key, now),
-  ]);
+  const [serviceRecord, podRecords, nodeList, outputs, work, difference, { foreign, hints }, set] =
+    await Promise.all([
+      readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
+      readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
+      objectsIn({ table, cluster: key.cluster }, 'Node', ''),
+      readSaved(table, key, cluster),
+      readWork(table, { ...key, kind: 'service' }),
+      readDifference(table, key),
+      readCounts(table, key),
+      readSet(table, cluster, key, now),
+    ]);
   const explained = set && explainSet(set);
   // A deleted Service can still be explained while the table has something of it.
-  if (!isAlive(serviceRecord) && !explained && !outputs.some((o) => o.object)) throw await unknownService(table, key);
+  if (!isAlive(serviceRecord) && !explained && !outputs.some((o) => o.object))
+    throw await unknownService(table, key);
   const { triggers } = await readTriggers(table, key, work.triggers);
   const pods = podRecords.map(
     (r): KnownPod => ({
@@ -84,7 +101,9 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   const withContent = outputs.filter((o) => !o.isMetadataOnly);
   const saved = {
     endpoints: withContent.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined,
-    slices: withContent.flatMap((o) => (o.kind === 'EndpointSlice' && o.object ? [o.object as EndpointSlice] : [])),
+    slices: withContent.flatMap((o) =>
+      o.kind === 'EndpointSlice' && o.object ? [o.object as EndpointSlice] : [],
+    ),
     withoutContent: outputs.filter((o) => o.isMetadataOnly).map((o) => o.kind),
   };
   const { namespace, name } = key;
@@ -106,10 +125,18 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   };
 }
 
-/** Returns the saved outputs of the cluster's writers: in shadow mode of its own controllers, and of us where Services opt in. */
-async function readSaved(table: Table, key: ServiceKey, cluster: ClusterRecord): Promise<readonly OutputRecord[]> {
+/**
+ * Returns the saved outputs of the cluster's writers: in shadow mode of its own controllers, and of us where
+ * Services opt in.
+ */
+async function readSaved(
+  table: Table,
+  key: ServiceKey,
+  cluster: ClusterRecord,
+): Promise<readonly OutputRecord[]> {
   const written = await readOutputs(table, key, 'written');
   if (!isShadow(cluster)) return written;
-  const isByOptIn = ({ object }: OutputRecord): boolean => object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
+  const isByOptIn = ({ object }: OutputRecord): boolean =>
+    object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
   return [...(await readOutputs(table, key, 'observed')), ...written.filter(isByOptIn)];
 }

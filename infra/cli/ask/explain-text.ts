@@ -1,5 +1,10 @@
 /** An explanation as lines for a terminal: the state first, then the pods by reason, then the facts. */
-import type { Explanation, PodExplanation, ServiceState, SetExplanation } from '#infra/cli/ask/explain/explanation.ts';
+import type {
+  Explanation,
+  PodExplanation,
+  ServiceState,
+  SetExplanation,
+} from '#infra/cli/ask/explain/explanation.ts';
 import { isReady } from '#infra/cli/ask/explain/standing.ts';
 import { columns, type Line, type Style } from '#infra/cli/terminal/print-answer.ts';
 import type { PodVerdict } from '#shared/verdicts/verdict.ts';
@@ -11,14 +16,35 @@ export interface ExplanationView {
   readonly isNotReadyOnly?: boolean;
 }
 
-export function explanationLines(explanation: Explanation, { isWide = false, isNotReadyOnly = false }: ExplanationView = {}): readonly Line[] {
-  const { cluster, namespace, name, state, summary, groups, pods, differences, differencesTitle, clusterset } = explanation;
+export function explanationLines(
+  explanation: Explanation,
+  { isWide = false, isNotReadyOnly = false }: ExplanationView = {},
+): readonly Line[] {
+  const {
+    cluster,
+    namespace,
+    name,
+    state,
+    summary,
+    groups,
+    pods,
+    differences,
+    differencesTitle,
+    clusterset,
+  } = explanation;
   const heading = styled(`${cluster} ${namespace}/${name}: ${summary}`, state && styleOf(state, pods));
   const shown = isNotReadyOnly ? pods.filter((pod) => pod.relation === 'selected' && !isReady(pod)) : pods;
   const podsLines = isWide ? shown.flatMap((pod) => ['', ...podLines(pod)]) : podGroups(shown);
   if (isNotReadyOnly) return [heading, ...podsLines];
-  const facts = groups.flatMap(({ title, facts }) => ['', titled(title), ...table(facts.map(({ label, text }) => [label, text]))]);
-  const differing: readonly Line[] = differences.length > 0 ? ['', styled(differencesTitle, 'warning'), ...differences.map((d) => `  ${d}`)] : [];
+  const facts = groups.flatMap(({ title, facts }) => [
+    '',
+    titled(title),
+    ...table(facts.map(({ label, text }) => [label, text])),
+  ]);
+  const differing: readonly Line[] =
+    differences.length > 0
+      ? ['', styled(differencesTitle, 'warning'), ...differences.map((d) => `  ${d}`)]
+      : [];
   return [heading, ...differing, ...podsLines, ...(clusterset ? setLines(clusterset) : []), ...facts];
 }
 
@@ -41,23 +67,39 @@ const styles: { readonly [S in ServiceState]?: Style } = {
 
 /** Written endpoints without a ready pod are bad news. */
 const styleOf = (state: ServiceState, pods: readonly PodExplanation[]): Style | undefined =>
-  styles[state] === 'good' && pods.some((p) => p.relation === 'selected') && !pods.some(isReady) ? 'bad' : styles[state];
+  styles[state] === 'good' && pods.some((p) => p.relation === 'selected') && !pods.some(isReady)
+    ? 'bad'
+    : styles[state];
 
 const relations = { selected: '', left: ' (no longer selected)', near: ' (not selected)' } as const;
 
 function podLines({ pod, relation, endpoints, slices }: PodExplanation): readonly string[] {
   return [
     `Pod ${pod}${relations[relation]}`,
-    ...table([['Endpoints', verdictText(endpoints)], ...slices.map((s): [string, string] => [`${s.family} slices`, verdictText(s)])]),
+    ...table([
+      ['Endpoints', verdictText(endpoints)],
+      ...slices.map((s): [string, string] => [`${s.family} slices`, verdictText(s)]),
+    ]),
   ];
 }
 
 /** Titles in the order of what a reader looks for. */
 const sections = ['Not ready', 'No longer selected', 'Ready', 'Not selected'] as const;
-const sectionStyles = { 'Not ready': 'bad', 'No longer selected': 'warning', Ready: 'good', 'Not selected': 'faint' } as const;
+const sectionStyles = {
+  'Not ready': 'bad',
+  'No longer selected': 'warning',
+  Ready: 'good',
+  'Not selected': 'faint',
+} as const;
 
 const sectionOf = (pod: PodExplanation): (typeof sections)[number] =>
-  pod.relation === 'near' ? 'Not selected' : pod.relation === 'left' ? 'No longer selected' : isReady(pod) ? 'Ready' : 'Not ready';
+  pod.relation === 'near'
+    ? 'Not selected'
+    : pod.relation === 'left'
+      ? 'No longer selected'
+      : isReady(pod)
+        ? 'Ready'
+        : 'Not ready';
 
 /** Number of pods that are named for a reason. `-o wide` names all. */
 const maxNamed = 10;
@@ -69,8 +111,15 @@ function podGroups(pods: readonly PodExplanation[]): readonly Line[] {
     if (of.length === 0) return [];
     const byReason = Map.groupBy(of, (pod) => reasonLines(pod).join('\n'));
     const groups = [...byReason].sort(([, a], [, b]) => b.length - a.length);
-    const lines = groups.flatMap(([reason, alike]) => [...reason.split('\n').map((line) => `  ${line}`), ...namedPods(alike)]);
-    return ['', { text: `${section} (${of.length.toLocaleString('en')})`, style: sectionStyles[section] }, ...lines];
+    const lines = groups.flatMap(([reason, alike]) => [
+      ...reason.split('\n').map((line) => `  ${line}`),
+      ...namedPods(alike),
+    ]);
+    return [
+      '',
+      { text: `${section} (${of.length.toLocaleString('en')})`, style: sectionStyles[section] },
+      ...lines,
+    ];
   });
 }
 
@@ -82,15 +131,26 @@ function namedPods(pods: readonly PodExplanation[]): readonly string[] {
     return [pod.pod, addresses || '-', since ? `since ${since}` : ''];
   });
   const more = pods.length - rows.length;
-  return [...columns(rows).map((line) => `    ${line}`), ...(more > 0 ? [`    and ${more.toLocaleString('en')} more: -o wide names them`] : [])];
+  return [
+    ...columns(rows).map((line) => `    ${line}`),
+    ...(more > 0 ? [`    and ${more.toLocaleString('en')} more: -o wide names them`] : []),
+  ];
 }
 
-/** A line for each state and reason, with the places that share it. Times are left out, because they differ between pods. */
+/**
+ * A line for each state and reason, with the places that share it. Times are left out, because they differ
+ * between pods.
+ */
 function reasonLines({ endpoints, slices }: PodExplanation): readonly string[] {
   const places = [
     // The hub deletes the Endpoints of a Service that opts in, so this reason is the same for every pod.
-    ...(endpoints.reason === 'OptIn' ? [] : [{ where: 'Endpoints', verdict: endpoints as PodVerdict<string> }]),
-    ...slices.map((verdict) => ({ where: `${verdict.family} slices`, verdict: verdict as PodVerdict<string> })),
+    ...(endpoints.reason === 'OptIn'
+      ? []
+      : [{ where: 'Endpoints', verdict: endpoints as PodVerdict<string> }]),
+    ...slices.map((verdict) => ({
+      where: `${verdict.family} slices`,
+      verdict: verdict as PodVerdict<string>,
+    })),
   ];
   const alike = Map.groupBy(places, ({ verdict: { place, why, pending } }) =>
     JSON.stringify([placeTexts[place] ?? place, withoutTime(why), pending]),
@@ -102,7 +162,11 @@ function reasonLines({ endpoints, slices }: PodExplanation): readonly string[] {
   });
 }
 
-const placeTexts: { readonly [place: string]: string } = { absent: 'not an address', addresses: 'ready', notReadyAddresses: 'not ready' };
+const placeTexts: { readonly [place: string]: string } = {
+  absent: 'not an address',
+  addresses: 'ready',
+  notReadyAddresses: 'not ready',
+};
 const withoutTime = (why: string): string => why.replace(/ since \S+?(?=[,;]|$)/g, '');
 
 function setLines({ sources, importers, conflicts, leftOut }: SetExplanation): readonly Line[] {
@@ -132,4 +196,5 @@ function verdictText({ place, why, addresses, pending }: Omit<PodVerdict<string>
   return `${where}: ${why}${pending ? ` [${pending}]` : ''}`;
 }
 
-const table = (rows: readonly (readonly [string, string])[]): readonly string[] => columns(rows).map((line) => `  ${line}`);
+const table = (rows: readonly (readonly [string, string])[]): readonly string[] =>
+  columns(rows).map((line) => `  ${line}`);

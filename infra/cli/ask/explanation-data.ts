@@ -1,6 +1,15 @@
-/** An explanation as data for programs. Its schema is generated from these types (infra/package/answer-schemas.ts). */
+/**
+ * An explanation as data for programs. Its schema is generated from these types
+ * (infra/package/answer-schemas.ts).
+ */
 
-import type { Explanation, PodExplanation, SavedAddress, ServiceState, SetExplanation } from '#infra/cli/ask/explain/explanation.ts';
+import type {
+  Explanation,
+  PodExplanation,
+  SavedAddress,
+  ServiceState,
+  SetExplanation,
+} from '#infra/cli/ask/explain/explanation.ts';
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { isReady } from '#infra/cli/ask/explain/standing.ts';
 import { type WriterFor, writersFor } from '#shared/clusters/writer-for.ts';
@@ -85,7 +94,10 @@ interface PlaceData {
   readonly pending: string | null;
 }
 
-export function explanationData({ cluster, service, work, now }: ExplainInput, explanation: Explanation): ExplanationData {
+export function explanationData(
+  { cluster, service, work, now }: ExplainInput,
+  explanation: Explanation,
+): ExplanationData {
   const { endpoints, slices } = writersFor(service, cluster);
   const [ofEndpoints, ofSlices] = [partState(work, 'endpoints'), partState(work, 'slices')];
   return {
@@ -128,7 +140,16 @@ const podData = (pod: PodExplanation): PodData => ({
   slices: pod.slices.map((s) => ({ addressType: s.family, ...placeData(s) })),
 });
 
-const placeData = ({ place, reason, why, addresses, since, serving, terminating, pending }: PodVerdict<string>): PlaceData => ({
+const placeData = ({
+  place,
+  reason,
+  why,
+  addresses,
+  since,
+  serving,
+  terminating,
+  pending,
+}: PodVerdict<string>): PlaceData => ({
   listed: place !== 'absent',
   ready: place === 'addresses' || place === 'ready',
   serving: serving ?? null,

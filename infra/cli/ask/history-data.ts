@@ -1,4 +1,7 @@
-/** The history of a service, and its addresses at a time, as data for programs. Their schemas are generated from these types (infra/package/answer-schemas.ts). */
+/**
+ * The history of a service, and its addresses at a time, as data for programs. Their schemas are generated
+ * from these types (infra/package/answer-schemas.ts).
+ */
 
 import { effectiveMs } from '#infra/cli/ask/history/record-facts.ts';
 import { type Filter, filtered, recordKind } from '#infra/cli/ask/history/sentences.ts';
@@ -64,7 +67,11 @@ export interface HistoryData {
   readonly remarks: readonly string[];
 }
 
-export const historyData = (key: ServiceKey, runs: readonly RunData[], remarks: readonly string[]): HistoryData => ({
+export const historyData = (
+  key: ServiceKey,
+  runs: readonly RunData[],
+  remarks: readonly string[],
+): HistoryData => ({
   apiVersion,
   kind: 'History',
   cluster: key.cluster,
@@ -91,7 +98,14 @@ export function runData(record: HistoryRecord, filter: Filter): RunData {
     deletes: record.deletes ?? { endpoints: 0, slices: 0 },
     count: record.times,
     lastStartTime: timeOf(record.untilMs),
-    messages: [...new Set([...(record.heldBack ? [record.heldBack] : []), ...endings, ...record.notes, ...(record.gap ? [record.gap] : [])])],
+    messages: [
+      ...new Set([
+        ...(record.heldBack ? [record.heldBack] : []),
+        ...endings,
+        ...record.notes,
+        ...(record.gap ? [record.gap] : []),
+      ]),
+    ],
     changes: filtered(record.changes, filter).flatMap(changeData),
     unnamedPods: record.more,
   };
@@ -135,7 +149,10 @@ interface AddressData {
   readonly message: string | null;
 }
 
-export const addressesData = (key: ServiceKey, { atMs, isKnown, summary, addresses, gone, caveats }: Then): AddressesData => ({
+export const addressesData = (
+  key: ServiceKey,
+  { atMs, isKnown, summary, addresses, gone, caveats }: Then,
+): AddressesData => ({
   apiVersion,
   kind: 'Addresses',
   cluster: key.cluster,
@@ -149,7 +166,13 @@ export const addressesData = (key: ServiceKey, { atMs, isKnown, summary, address
   caveats,
 });
 
-const addressData = ({ pod, address, places, sinceMs, why }: Then['gone'][number] | Omit<Then['addresses'][number], 'state'>) => ({
+const addressData = ({
+  pod,
+  address,
+  places,
+  sinceMs,
+  why,
+}: Then['gone'][number] | Omit<Then['addresses'][number], 'state'>) => ({
   pod: pod || null,
   address,
   places,

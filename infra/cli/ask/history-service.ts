@@ -58,7 +58,8 @@ export async function readHistory(table: Table, key: ServiceKey, period: Period)
   const { historyDays: days } = cluster.settings;
   // Older records are left out, because DynamoDB deletes expired items with a delay.
   const from = Math.max(sinceMs, days > 0 ? nowMs - days * 86_400_000 : 0);
-  // The work item is read before the records: a record that is written in between is found, and the one before it too.
+  // The work item is read before the records: a record that is written in between is found, and the one
+  // before it too.
   const { newestRecord, lease } = await readWork(table, { ...key, kind: 'service' });
   const records: (HistoryRecord & Link)[] = [];
   let hasOlder = false;
@@ -83,10 +84,21 @@ export interface ToldHistory {
 
 const ofShadow = 'the cluster is in shadow mode: the hub does not write, so it keeps no history';
 
-/** Throws a UsageError with the known names if the cluster, the service, or the filter's pod or address is unknown. */
-export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...period }: Period, filter: Filter = {}): Promise<ToldHistory> {
+/**
+ * Throws a UsageError with the known names if the cluster, the service, or the filter's pod or address is
+ * unknown.
+ */
+export async function toldHistory(
+  table: Table,
+  key: ServiceKey,
+  { sinceMs, ...period }: Period,
+  filter: Filter = {},
+): Promise<ToldHistory> {
   const known = await readKnown(table, key);
-  const { cluster, records, missing, hasOlder, days } = await readHistory(table, key, { ...period, sinceMs: 0 });
+  const { cluster, records, missing, hasOlder, days } = await readHistory(table, key, {
+    ...period,
+    sinceMs: 0,
+  });
   if (isUnknown(known, records)) throw await unknownService(table, key);
   checkFilter(key, records, known, filter);
   const inTime = records.filter((r) => effectiveMs(r) >= sinceMs);
@@ -98,7 +110,11 @@ export async function toldHistory(table: Table, key: ServiceKey, { sinceMs, ...p
   const why = runs.length === 0 && known.service && whyNotWritten(known.service, cluster, known.outputs);
   const remarks = [
     ...(days === 0 ? ['no history is kept of this cluster (settings.historyDays is 0)'] : []),
-    ...(isShadow(cluster) && !writesOptIn(cluster) ? [ofShadow] : why ? [`the hub does not write now, so it keeps no history: ${why}`] : []),
+    ...(isShadow(cluster) && !writesOptIn(cluster)
+      ? [ofShadow]
+      : why
+        ? [`the hub does not write now, so it keeps no history: ${why}`]
+        : []),
     ...(hasOlder ? ['runs before these: fleet-endpoints history'] : []),
     ...(missingInTime.length > 0 ? [missingText(missingInTime)] : []),
   ];
@@ -131,32 +147,48 @@ const isUnknown = ({ service, outputs }: Known, records: readonly HistoryRecord[
   !service && outputs.length === 0 && records.length === 0;
 
 /** A record that does not name all its pods may be of any. */
-function checkFilter(key: ServiceKey, records: readonly HistoryRecord[], { outputs, isPartlySaved }: Known, { pod, address }: Filter): void {
+function checkFilter(
+  key: ServiceKey,
+  records: readonly HistoryRecord[],
+  { outputs, isPartlySaved }: Known,
+  { pod, address }: Filter,
+): void {
   if (isPartlySaved || records.some((r) => r.more > 0)) return;
   const listed = [...addressesOf(outputs).values()];
-  const moves = records.flatMap((r) => r.changes.flatMap((c) => c.moves.map((m) => ({ pod: c.pod, address: m.address }))));
+  const moves = records.flatMap((r) =>
+    r.changes.flatMap((c) => c.moves.map((m) => ({ pod: c.pod, address: m.address }))),
+  );
   const check = (what: 'pod' | 'address', wanted: string | undefined): void => {
     if (wanted === undefined) return;
     const all = [...new Set([...listed, ...moves].map((of) => of[what]).filter(Boolean))].sort();
     if (all.includes(wanted)) return;
-    throw new UsageError(`no ${what} ${wanted} is listed now or in the history of ${key.namespace}/${key.name} in ${key.cluster}: ${thereAre(all)}`);
+    throw new UsageError(
+      `no ${what} ${wanted} is listed now or in the history of ${key.namespace}/${key.name} in ${key.cluster}: ${thereAre(all)}`,
+    );
   };
   check('pod', pod);
   check('address', address);
 }
 
-/** How the written addresses were at a time, or why that is not known. Throws a UsageError for a time to come, and for one before all records. */
+/**
+ * How the written addresses were at a time, or why that is not known. Throws a UsageError for a time to come,
+ * and for one before all records.
+ */
 export async function explainThen(table: Table, key: ServiceKey, atMs: number, nowMs: number): Promise<Then> {
   if (atMs > nowMs) throw new UsageError(`${exactTime(atMs)} is in the future: it is ${exactTime(nowMs)}`);
   const audits = await listAudit(table, key.cluster);
-  // The outputs are read before the records: a run that saved them has a record by then, or is found running, or its record is missing.
+  // The outputs are read before the records: a run that saved them has a record by then, or is found running,
+  // or its record is missing.
   const known = await readKnown(table, key);
   const { service, outputs, isPartlySaved } = known;
   const { cluster, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
   if (isUnknown(known, records)) throw await unknownService(table, key);
   if (days === 0) throw new UsageError('no history is kept of this cluster: settings.historyDays is 0');
   const earliest = nowMs - days * 86_400_000;
-  if (atMs < earliest) throw new UsageError(`${exactTime(atMs)} is too long ago: history is kept for ${days} days, since ${exactTime(earliest)}`);
+  if (atMs < earliest)
+    throw new UsageError(
+      `${exactTime(atMs)} is too long ago: history is kept for ${days} days, since ${exactTime(earliest)}`,
+    );
   const [gapMs = 0] = missing;
   if (atMs < gapMs) return notKnown(atMs, missingText(missing));
   const sinceGap = records.filter(({ id }) => id > gapMs);
@@ -168,7 +200,9 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     hasOutputs: outputs.some((o) => !isShadow(metaThen) || isOptInSlice(o)),
     whyNotNow: service && whyNotWritten(service, metaThen, outputs),
   };
-  const reason = isPartlySaved ? 'an output of the Service is too large to be saved with its addresses' : whyNotKnown(sinceGap, standing, atMs);
+  const reason = isPartlySaved
+    ? 'an output of the Service is too large to be saved with its addresses'
+    : whyNotKnown(sinceGap, standing, atMs);
   const restored = restoredAfter(cluster, sinceGap, atMs);
   const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
   if (reason !== undefined) return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
@@ -179,7 +213,9 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     ...(switches.mode === 'paused' ? [pausedSince(switches.sinceMs)] : []),
     ...restored,
     ...(cluster.writerConflict && isNewest
-      ? ['another client keeps writing the same objects, and the hub has stopped: the addresses since then are unknown']
+      ? [
+          'another client keeps writing the same objects, and the hub has stopped: the addresses since then are unknown',
+        ]
       : []),
     ...partOff(cluster),
     ...(service && switches.optIn !== 'off' && mayHaveLeftovers(service, cluster) ? [leftBehind] : []),
@@ -192,12 +228,21 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
 const pausedSince = (sinceMs: number | undefined): string =>
   `the cluster was paused${sinceMs === undefined ? '' : ` since ${exactTime(sinceMs)}`}: the hub wrote nothing, and the history lacks writes of other clients`;
 
-/** The hub learns later that the cluster went back. A write proves that it had not until then: its preconditions would have failed. */
-function restoredAfter({ incarnationSinceMs }: ClusterRecord, records: readonly HistoryRecord[], atMs: number): readonly string[] {
+/**
+ * The hub learns later that the cluster went back. A write proves that it had not until then: its
+ * preconditions would have failed.
+ */
+function restoredAfter(
+  { incarnationSinceMs }: ClusterRecord,
+  records: readonly HistoryRecord[],
+  atMs: number,
+): readonly string[] {
   const provesHistory = (r: HistoryRecord): boolean =>
     r.writes.endpoints + r.writes.slices > 0 && effectiveMs(r) > atMs && effectiveMs(r) <= incarnationSinceMs;
   if (atMs >= incarnationSinceMs || records.some(provesHistory)) return [];
-  return [`the cluster was restored, or created again, before ${exactTime(incarnationSinceMs)}: its addresses just before are unknown`];
+  return [
+    `the cluster was restored, or created again, before ${exactTime(incarnationSinceMs)}: its addresses just before are unknown`,
+  ];
 }
 
 const optInSettings = ({ settings }: ClusterRecord) => ({ ...defaultOptInSettings, ...settings.optIn });
@@ -207,18 +252,29 @@ const leftBehind = 'leftovers of the built-in controllers stay, and the history 
 /** The hub deletes leftovers for a Service that opts in, unless the setting is off. */
 function mayHaveLeftovers(service: Service, cluster: ClusterRecord): boolean {
   const { by } = writerOf(service);
-  return by === 'invalid-annotation' || by === 'no-annotation' || (by !== 'built-in' && !optInSettings(cluster).cleanup);
+  return (
+    by === 'invalid-annotation' ||
+    by === 'no-annotation' ||
+    (by !== 'built-in' && !optInSettings(cluster).cleanup)
+  );
 }
 
 const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly string[] =>
   endpoints === slices
     ? []
-    : [`the hub’s controller of ${endpoints ? 'EndpointSlices' : 'Endpoints'} is off: the history lacks other clients’ writes of them`];
+    : [
+        `the hub’s controller of ${endpoints ? 'EndpointSlices' : 'Endpoints'} is off: the history lacks other clients’ writes of them`,
+      ];
 
 /** Undefined: the hub writes the Service's endpoints in its cluster, or leaves its own slices as they are. */
-function whyNotWritten(service: Service, cluster: ClusterRecord, outputs: Known['outputs']): string | undefined {
+function whyNotWritten(
+  service: Service,
+  cluster: ClusterRecord,
+  outputs: Known['outputs'],
+): string | undefined {
   const { endpoints, slices } = writersFor(service, { ...cluster, writerConflict: false });
-  const isHeld = slices.by === 'invalid-annotation' || (slices.by === 'no-annotation' && outputs.some(isOptInSlice));
+  const isHeld =
+    slices.by === 'invalid-annotation' || (slices.by === 'no-annotation' && outputs.some(isOptInSlice));
   const isWritten = endpoints.task === 'write' || slices.task === 'write' || (isHeld && writesOptIn(cluster));
   return isWritten ? undefined : writerFacts(service, cluster).why;
 }

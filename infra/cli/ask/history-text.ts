@@ -5,17 +5,27 @@ import type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts
 import type { Line } from '#infra/cli/terminal/print-answer.ts';
 import type { ToldHistory } from './history-service.ts';
 
-export const historyLines = ({ told, remarks }: Pick<ToldHistory, 'told' | 'remarks'>, what: string): readonly Line[] => [
+export const historyLines = (
+  { told, remarks }: Pick<ToldHistory, 'told' | 'remarks'>,
+  what: string,
+): readonly Line[] => [
   ...(told.length === 0 ? [`the history has no record of ${what}`] : told.flatMap(runLines)),
   ...remarks,
 ];
 
 export const runLines = ({ kind, headline, lines }: Told): readonly Line[] => [
-  kind === 'failed' ? { text: headline, style: 'bad' } : kind === 'held' ? { text: headline, style: 'warning' } : headline,
+  kind === 'failed'
+    ? { text: headline, style: 'bad' }
+    : kind === 'held'
+      ? { text: headline, style: 'warning' }
+      : headline,
   ...lines.map((line) => `  ${line}`),
 ];
 
-export function thenLines({ atMs, summary, addresses, gone, caveats }: Then, what: string): readonly string[] {
+export function thenLines(
+  { atMs, summary, addresses, gone, caveats }: Then,
+  what: string,
+): readonly string[] {
   const listed = addresses.map((a) => `${addressText(a)}: ${a.state}${sinceText(a, atMs)}`);
   const left = gone.map((a) => `${addressText(a)}: gone${sinceText(a, atMs)}`);
   return [

@@ -1,10 +1,19 @@
-/** `cluster imports CLUSTER`: each import whose last run left a report, and in shadow mode the planned writes. */
+/**
+ * `cluster imports CLUSTER`: each import whose last run left a report, and in shadow mode the planned writes.
+ */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { unreadText } from '#shared/clusterset/left-out.ts';
-import { type ImportReport, type ListedImportReport, listImportReports } from '#shared/store/import-report.ts';
+import {
+  type ImportReport,
+  type ListedImportReport,
+  listImportReports,
+} from '#shared/store/import-report.ts';
 import type { Table } from '#shared/store/table.ts';
 
-export async function importLines(table: Table, { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>): Promise<readonly string[]> {
+export async function importLines(
+  table: Table,
+  { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>,
+): Promise<readonly string[]> {
   const reports = await listImportReports(table, id);
   const previews = reports.filter((r) => r.report.preview !== undefined).length;
   const counted = `    ${previews} ${previews === 1 ? 'import' : 'imports'} would be written or refused:`;
@@ -17,7 +26,15 @@ function linesOf({ namespace, name, report }: ListedImportReport): readonly stri
 }
 
 /** A preview has all of it in its own lines. */
-function said({ preview, inTheWay, notReady, leftOut = [], leftOutCount = 0, held = [], unread = [] }: ImportReport): readonly string[] {
+function said({
+  preview,
+  inTheWay,
+  notReady,
+  leftOut = [],
+  leftOutCount = 0,
+  held = [],
+  unread = [],
+}: ImportReport): readonly string[] {
   if (preview) return preview;
   const more = leftOutCount - leftOut.length;
   return [
@@ -26,6 +43,9 @@ function said({ preview, inTheWay, notReady, leftOut = [], leftOutCount = 0, hel
     ...leftOut.map((text) => `left out: ${text}`),
     ...(more > 0 ? [`left out: ${more} more`] : []),
     ...unread.map(unreadText),
-    ...held.map((source) => `the eviction of ${source} is held: other sources are not ready for each port that it serves`),
+    ...held.map(
+      (source) =>
+        `the eviction of ${source} is held: other sources are not ready for each port that it serves`,
+    ),
   ];
 }

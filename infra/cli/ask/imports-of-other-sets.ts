@@ -1,6 +1,6 @@
 /**
- * ServiceImports with our label and the name of another set. Either another hub wrote them, or this hub under a former
- * name of its set. The objects do not show which, so the command lists them and deletes none.
+ * ServiceImports with our label and the name of another set. Either another hub wrote them, or this hub under
+ * a former name of its set. The objects do not show which, so the command lists them and deletes none.
  */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationClusterset, importManagedBy } from '#shared/kube/names.ts';
@@ -9,9 +9,16 @@ import type { Table } from '#shared/store/table.ts';
 
 const shown = 5;
 
-export async function otherSetsLines(table: Table, { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>): Promise<readonly string[]> {
-  const imports = (await readObjects({ table, cluster: id }, 'ServiceImport', '')).flatMap((r) => decodeObjectOf('ServiceImport', r) ?? []);
-  const ours = imports.filter(({ metadata }) => metadata.labels?.[importManagedBy.key] === importManagedBy.value);
+export async function otherSetsLines(
+  table: Table,
+  { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>,
+): Promise<readonly string[]> {
+  const imports = (await readObjects({ table, cluster: id }, 'ServiceImport', '')).flatMap(
+    (r) => decodeObjectOf('ServiceImport', r) ?? [],
+  );
+  const ours = imports.filter(
+    ({ metadata }) => metadata.labels?.[importManagedBy.key] === importManagedBy.value,
+  );
   const bySet = Map.groupBy(ours, ({ metadata }) => metadata.annotations?.[annotationClusterset] ?? '');
   return [...bySet].flatMap(([set, of]) => {
     if (set === '' || set === clusterset.set) return [];

@@ -24,13 +24,21 @@ export async function listServices(table: Table, id: string): Promise<readonly S
   if (!cluster) return [];
   return (await readServices(table, id)).map((service) => {
     const { name, why } = writerFacts(service, cluster);
-    return { namespace: service.metadata.namespace ?? '', name: service.metadata.name, type: typeOf(service), writer: name, why };
+    return {
+      namespace: service.metadata.namespace ?? '',
+      name: service.metadata.name,
+      type: typeOf(service),
+      writer: name,
+      why,
+    };
   });
 }
 
 export async function readServices(table: Table, cluster: string): Promise<readonly Service[]> {
   const namespaces = await namespacesInRange({ table, cluster }, 'Service');
-  const perNamespace = await concurrently(16, namespaces, (ns) => objectsIn({ table, cluster }, 'Service', ns.name));
+  const perNamespace = await concurrently(16, namespaces, (ns) =>
+    objectsIn({ table, cluster }, 'Service', ns.name),
+  );
   return perNamespace.flat();
 }
 

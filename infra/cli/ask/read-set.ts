@@ -20,9 +20,18 @@ import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 
 /** Undefined: the cluster takes no part, and has neither an export nor an import of the name. */
-export async function readSet(table: Table, cluster: ClusterRecord, { namespace, name }: ServiceKey, now: number): Promise<SetInput | undefined> {
-  const own = <K extends InputKind>(kind: K, of: string): Promise<ObjectOfKind[K] | undefined> => objectOf(table, cluster.id, kind, namespace, of);
-  const [serviceExport, serviceImport] = await Promise.all([own('ServiceExport', name), own('ServiceImport', name)]);
+export async function readSet(
+  table: Table,
+  cluster: ClusterRecord,
+  { namespace, name }: ServiceKey,
+  now: number,
+): Promise<SetInput | undefined> {
+  const own = <K extends InputKind>(kind: K, of: string): Promise<ObjectOfKind[K] | undefined> =>
+    objectOf(table, cluster.id, kind, namespace, of);
+  const [serviceExport, serviceImport] = await Promise.all([
+    own('ServiceExport', name),
+    own('ServiceImport', name),
+  ]);
   if (!serviceExport && !serviceImport && cluster.clusterset.imports === 'off') return undefined;
   const { set } = cluster.clusterset;
   const [service, derived, work, entries, listed] = await Promise.all([
@@ -32,12 +41,20 @@ export async function readSet(table: Table, cluster: ClusterRecord, { namespace,
     readSetEntries(table, { set, namespace, name }),
     listImporters(table),
   ]);
-  const publishedExports = [...entries.exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
-  const zones = publishedExports.some((f) => localityOfExport(f.locality, f.spec.trafficDistribution)) ? await readZones(table, cluster.id) : [];
-  const sources = await concurrently(8, [...entries.exportTexts.keys()], (id) => readSource(table, id, { namespace, name }));
+  const publishedExports = [...entries.exportTexts.values()].map(
+    (text) => JSON.parse(text) as ExportedService,
+  );
+  const zones = publishedExports.some((f) => localityOfExport(f.locality, f.spec.trafficDistribution))
+    ? await readZones(table, cluster.id)
+    : [];
+  const sources = await concurrently(8, [...entries.exportTexts.keys()], (id) =>
+    readSource(table, id, { namespace, name }),
+  );
   // The cluster itself may have an import that it took before.
   const importing = [...new Set([...listed, ...(serviceImport ? [cluster.id] : [])])].sort();
-  const importers = await concurrently(8, importing, (id) => readImporter(table, id, { set, namespace, name }));
+  const importers = await concurrently(8, importing, (id) =>
+    readImporter(table, id, { set, namespace, name }),
+  );
   return {
     cluster,
     namespace,
@@ -61,14 +78,21 @@ async function readZones(table: Table, cluster: string): Promise<readonly string
 
 type NameInNamespace = Pick<ServiceKey, 'namespace' | 'name'>;
 
-async function readSource(table: Table, cluster: string, { namespace, name }: NameInNamespace): Promise<SourceInput | undefined> {
+async function readSource(
+  table: Table,
+  cluster: string,
+  { namespace, name }: NameInNamespace,
+): Promise<SourceInput | undefined> {
   const record = await readCluster(table, cluster);
   if (!record) return undefined;
   const stored = await objectOf(table, cluster, 'Service', namespace, name);
   const service = stored && withOptInSelector(stored, record.optIn);
   const selector = service?.spec?.selector;
   if (!service || !selector) return { record, exported: undefined };
-  const [pods, nodes] = await Promise.all([objectsIn({ table, cluster }, 'Pod', namespace), objectsIn({ table, cluster }, 'Node', '')]);
+  const [pods, nodes] = await Promise.all([
+    objectsIn({ table, cluster }, 'Pod', namespace),
+    objectsIn({ table, cluster }, 'Node', ''),
+  ]);
   return {
     record,
     exported: {

@@ -1,7 +1,13 @@
-/** What the newest heartbeat of a relay shows besides its life: how long events wait in the cluster's queue, and the clock of the relay's node. */
+/**
+ * What the newest heartbeat of a relay shows besides its life: how long events wait in the cluster's queue,
+ * and the clock of the relay's node.
+ */
 import type { RelayState } from '#shared/clusters/relay-state.ts';
 
-/** A queue without a backlog takes less than a second, and a node whose clock is synchronised is not so far off. */
+/**
+ * A queue without a backlog takes less than a second, and a node whose clock is synchronised is not so far
+ * off.
+ */
 const toleratedSeconds = 10;
 
 /** Undefined: ingest keeps up. The text continues one about the heartbeat. */

@@ -1,4 +1,7 @@
-/** The services of a cluster as a table for people, and as data for programs. Their schema is generated from the types (infra/package/answer-schemas.ts). */
+/**
+ * The services of a cluster as a table for people, and as data for programs. Their schema is generated from
+ * the types (infra/package/answer-schemas.ts).
+ */
 
 import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -16,18 +19,33 @@ export interface ServiceListOptions {
 }
 
 /** Throws a UsageError for a namespace without a service. */
-export async function serviceListLines(table: Table, { cluster, namespace, isNotReadyOnly, format }: ServiceListOptions): Promise<readonly Line[]> {
+export async function serviceListLines(
+  table: Table,
+  { cluster, namespace, isNotReadyOnly, format }: ServiceListOptions,
+): Promise<readonly Line[]> {
   const all = await serviceRows(table, cluster, namespace);
-  if (namespace !== undefined && all.length === 0) throw await unknownService(table, { cluster, namespace, name: '' });
+  if (namespace !== undefined && all.length === 0)
+    throw await unknownService(table, { cluster, namespace, name: '' });
   const shown = isNotReadyOnly ? all.filter(({ ready, selected }) => ready < selected) : all;
   if (format === 'json' || format === 'yaml') return linesAsData(shown.map(serviceData), format);
   if (format === 'name') return shown.map((s) => `${s.namespace}/${s.name}`);
-  if (shown.length === 0) return [isNotReadyOnly && all.length > 0 ? 'all selected pods are ready' : `${cluster} has no service`];
+  if (shown.length === 0)
+    return [isNotReadyOnly && all.length > 0 ? 'all selected pods are ready' : `${cluster} has no service`];
   const [header = '', ...rows] = columns([
     ['namespace', 'service', 'type', 'ready', 'writer', ''],
-    ...shown.map((s) => [s.namespace, s.name, s.type, s.selected === 0 ? '-' : `${s.ready}/${s.selected}`, s.writer, s.differs ? 'differs' : '']),
+    ...shown.map((s) => [
+      s.namespace,
+      s.name,
+      s.type,
+      s.selected === 0 ? '-' : `${s.ready}/${s.selected}`,
+      s.writer,
+      s.differs ? 'differs' : '',
+    ]),
   ]);
-  return [{ text: header, style: 'title' }, ...rows.map((text, i): Line => styled(text, shown[i] as ServiceEntry))];
+  return [
+    { text: header, style: 'title' },
+    ...rows.map((text, i): Line => styled(text, shown[i] as ServiceEntry)),
+  ];
 }
 
 export interface ServiceData extends Pick<ServiceEntry, 'namespace' | 'type' | 'writers' | 'differs'> {
@@ -42,7 +60,16 @@ export interface ServiceData extends Pick<ServiceEntry, 'namespace' | 'type' | '
 
 export type ServiceList = readonly ServiceData[];
 
-const serviceData = ({ namespace, name, type, selected, ready, writers, differs, why }: ServiceEntry): ServiceData => ({
+const serviceData = ({
+  namespace,
+  name,
+  type,
+  selected,
+  ready,
+  writers,
+  differs,
+  why,
+}: ServiceEntry): ServiceData => ({
   namespace,
   service: name,
   type,

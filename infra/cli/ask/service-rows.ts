@@ -15,11 +15,17 @@ import type { Table } from '#shared/store/table.ts';
 import { readServices, typeOf } from './list-services.ts';
 import type { ServiceEntry } from './service-entry.ts';
 
-/** Services by namespace and name, of one namespace if it is given. Reads the pods of each namespace with a Service. */
+/**
+ * Services by namespace and name, of one namespace if it is given. Reads the pods of each namespace with a
+ * Service.
+ */
 export async function serviceRows(table: Table, id: string, only?: string): Promise<readonly ServiceEntry[]> {
   const cluster = await readCluster(table, id);
   if (!cluster) return [];
-  const read = only === undefined ? await readServices(table, id) : await objectsIn({ table, cluster: id }, 'Service', only);
+  const read =
+    only === undefined
+      ? await readServices(table, id)
+      : await objectsIn({ table, cluster: id }, 'Service', only);
   const differing = new Set(await listDifferences(table, id));
   const byNamespace = Map.groupBy(read, (service) => service.metadata.namespace ?? '');
   const rows = await concurrently(4, [...byNamespace], async ([namespace, services]) => {
@@ -30,7 +36,16 @@ export async function serviceRows(table: Table, id: string, only?: string): Prom
       const writers = { endpoints: endpoints.who, slices: slices.who };
       const { name } = service.metadata;
       const differs = isShadow(cluster) && differing.has(`${namespace}/${name}`);
-      return { namespace, name, type: typeOf(service), writer, why, writers, differs, ...podCounts(service, pods) };
+      return {
+        namespace,
+        name,
+        type: typeOf(service),
+        writer,
+        why,
+        writers,
+        differs,
+        ...podCounts(service, pods),
+      };
     });
   });
   return rows.flat();
@@ -40,6 +55,12 @@ export async function serviceRows(table: Table, id: string, only?: string): Prom
 export function podCounts(service: Service, pods: readonly Pod[]): Pick<ServiceEntry, 'selected' | 'ready'> {
   const { spec } = withOptInSelector(service, 'active');
   if (!spec?.selector || spec.type === 'ExternalName') return { selected: 0, ready: 0 };
-  const selected = pods.filter((p) => !p.metadata.deletionTimestamp && !isPodTerminal(p) && selectorMatches(spec.selector, p.metadata.labels));
-  return { selected: selected.length, ready: spec.publishNotReadyAddresses ? selected.length : selected.filter(isPodReady).length };
+  const selected = pods.filter(
+    (p) =>
+      !p.metadata.deletionTimestamp && !isPodTerminal(p) && selectorMatches(spec.selector, p.metadata.labels),
+  );
+  return {
+    selected: selected.length,
+    ready: spec.publishNotReadyAddresses ? selected.length : selected.filter(isPodReady).length,
+  };
 }

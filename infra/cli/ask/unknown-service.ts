@@ -6,10 +6,16 @@ import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { listServices } from './list-services.ts';
 
-export async function unknownService(table: Table, { cluster, namespace, name }: ServiceKey): Promise<UsageError> {
+export async function unknownService(
+  table: Table,
+  { cluster, namespace, name }: ServiceKey,
+): Promise<UsageError> {
   const services = await listServices(table, cluster);
   const here = services.filter((s) => s.namespace === namespace);
-  if (here.length > 0) return new UsageError(`no service ${name} in namespace ${namespace} of ${cluster}: ${thereAre(here.map((s) => s.name))}`);
+  if (here.length > 0)
+    return new UsageError(
+      `no service ${name} in namespace ${namespace} of ${cluster}: ${thereAre(here.map((s) => s.name))}`,
+    );
   const namespaces = [...new Set(services.map((s) => s.namespace))];
   return new UsageError(`no namespace ${namespace} with services in ${cluster}: ${thereAre(namespaces)}`);
 }

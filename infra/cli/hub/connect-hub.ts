@@ -1,6 +1,6 @@
 /**
- * The hub of a command. TABLE_NAME and the usual AWS credentials choose a deployed hub. Otherwise it is the local run, which keeps its addresses in a file
- * while it runs.
+ * The hub of a command. TABLE_NAME and the usual AWS credentials choose a deployed hub. Otherwise it is the
+ * local run, which keeps its addresses in a file while it runs.
  */
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -32,7 +32,10 @@ export interface LocalAddresses {
   readonly consoleUrl: string;
 }
 
-/** With the process that wrote the file, because another process may have the number of a killed run now, and with the folder of its start. */
+/**
+ * With the process that wrote the file, because another process may have the number of a killed run now, and
+ * with the folder of its start.
+ */
 type Published = LocalAddresses & Pick<RunningProcess, 'began'> & { readonly folder?: string };
 
 const runsFolder = (): string => join(tmpdir(), `fleet-endpoints-runs-${userInfo().uid}`);
@@ -48,7 +51,10 @@ export async function publishLocalAddresses(addresses: LocalAddresses): Promise<
   await writeFile(localHubFile(process.pid), JSON.stringify(published), { mode: 0o600 });
 }
 
-/** The temporary directory is everybody's: another user who makes the folder first could send our commands to a table of his own. */
+/**
+ * The temporary directory is everybody's: another user who makes the folder first could send our commands to
+ * a table of his own.
+ */
 function checkOurs(folder: string): void {
   const found = lstatSync(folder);
   const rights = found.mode & 0o777;
@@ -59,7 +65,10 @@ function checkOurs(folder: string): void {
       : (rights & 0o077) !== 0
         ? `is open to others (0${rights.toString(8)}, 0700 is needed)`
         : undefined;
-  if (wrong) throw new UsageError(`${folder} ${wrong}: its data about local runs is not trusted; remove it, and start the runs again`);
+  if (wrong)
+    throw new UsageError(
+      `${folder} ${wrong}: its data about local runs is not trusted; remove it, and start the runs again`,
+    );
 }
 
 export interface Hub {
@@ -100,7 +109,10 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   const sqs = new SQSClient({ ...common, endpoint: local.queuesUrl });
   const table = dynamoTable(dynamodb, local.tableName);
   return {
-    name: local.folder === undefined || local.folder === process.cwd() ? 'the local run' : `the local run of ${local.folder}`,
+    name:
+      local.folder === undefined || local.folder === process.cwd()
+        ? 'the local run'
+        : `the local run of ${local.folder}`,
     tableName: local.tableName,
     table,
     sqs,
@@ -112,21 +124,30 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   };
 }
 
-/** Returns the addresses of the run whose folder's name or process id is HUB. Without HUB the run of this folder counts first, then the only local run. */
+/**
+ * Returns the addresses of the run whose folder's name or process id is HUB. Without HUB the run of this
+ * folder counts first, then the only local run.
+ */
 export function localAddresses(chosen: string | undefined): Published {
-  const runs = localRuns().filter(({ pid, published }) => chosen === undefined || String(pid) === chosen || nameOf(published) === chosen);
+  const runs = localRuns().filter(
+    ({ pid, published }) => chosen === undefined || String(pid) === chosen || nameOf(published) === chosen,
+  );
   const ofFolder = runs.filter(({ published }) => published.folder === process.cwd());
   const wanted = ofFolder.length > 0 ? ofFolder : runs;
   const [run] = wanted;
   if (run === undefined) {
-    const what = chosen === undefined ? 'nothing runs locally (fleet-endpoints start)' : `no local run has the folder or process id ${chosen}`;
+    const what =
+      chosen === undefined
+        ? 'nothing runs locally (fleet-endpoints start)'
+        : `no local run has the folder or process id ${chosen}`;
     throw new UsageError(`no hub: ${what}, and ${hubEnv.tableName} names no deployed table`);
   }
   if (wanted.length > 1) {
     const names = wanted.map(({ published }) => nameOf(published));
     const isUnique = new Set(names).size === names.length;
     const list = wanted.map(
-      ({ pid, published: { folder, consoleUrl } }, i) => `--hub ${isUnique ? names[i] : pid} (console ${consoleUrl}, folder ${folder})`,
+      ({ pid, published: { folder, consoleUrl } }, i) =>
+        `--hub ${isUnique ? names[i] : pid} (console ${consoleUrl}, folder ${folder})`,
     );
     throw new UsageError(`several local runs: choose one with ${list.join(' or ')}`);
   }
@@ -154,12 +175,21 @@ function publishedBy(pid: number): Published | undefined {
   }
 }
 
-/** Returns one cluster by its id, or all. A command without the option --all leaves `all` out. Throws a UsageError that names the clusters of the hub. */
-export async function chosenClusters(table: Table, chosen: string | undefined, all?: boolean): Promise<readonly string[]> {
+/**
+ * Returns one cluster by its id, or all. A command without the option --all leaves `all` out. Throws a
+ * UsageError that names the clusters of the hub.
+ */
+export async function chosenClusters(
+  table: Table,
+  chosen: string | undefined,
+  all?: boolean,
+): Promise<readonly string[]> {
   const known = [...(await listClusters(table))].sort(naturalOrder);
   if (all) return known;
   if (chosen === undefined)
-    throw new UsageError(`which cluster? ${known.join(', ') || 'none is registered'}${all === undefined ? '' : ', or --all'}`);
+    throw new UsageError(
+      `which cluster? ${known.join(', ') || 'none is registered'}${all === undefined ? '' : ', or --all'}`,
+    );
   if (!known.includes(chosen)) throw new UsageError(`no cluster ${chosen}: ${thereAre(known)}`);
   return [chosen];
 }

@@ -8,9 +8,18 @@ export class HubError extends Error {
 
 type Env = { readonly [name: string]: string | undefined };
 
-/** Makes each call of the client throw a HubError in place of an error of the way to AWS. Other errors stay as they are. */
-export function withHubErrors<C extends DynamoDBClient | SQSClient>(client: C, hub: string, env: Env = process.env): C {
-  const stack = client.middlewareStack as { add(middleware: unknown, options: { readonly step: 'initialize'; readonly name: string }): void };
+/**
+ * Makes each call of the client throw a HubError in place of an error of the way to AWS. Other errors stay as
+ * they are.
+ */
+export function withHubErrors<C extends DynamoDBClient | SQSClient>(
+  client: C,
+  hub: string,
+  env: Env = process.env,
+): C {
+  const stack = client.middlewareStack as {
+    add(middleware: unknown, options: { readonly step: 'initialize'; readonly name: string }): void;
+  };
   stack.add(
     (next: (args: unknown) => Promise<unknown>) => async (args: unknown) => {
       try {
@@ -30,13 +39,21 @@ export function adviceOn({ name, message }: Pick<Error, 'name' | 'message'>, env
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'];
   const profile = `profile ${env['AWS_PROFILE'] ?? 'default'}`;
   const where = `region ${region ?? `of ${profile}`}`;
-  if (/region is missing/i.test(message)) return `no AWS region is set for ${profile}: set AWS_REGION, or region in ~/.aws/config`;
-  if (name === 'CredentialsProviderError') return `no AWS credentials for ${profile} (${message}): sign in, or set AWS_PROFILE`;
-  if (/^(ExpiredToken|UnrecognizedClient|InvalidSignature|InvalidClientTokenId|ExpiredTokenException)/.test(name))
+  if (/region is missing/i.test(message))
+    return `no AWS region is set for ${profile}: set AWS_REGION, or region in ~/.aws/config`;
+  if (name === 'CredentialsProviderError')
+    return `no AWS credentials for ${profile} (${message}): sign in, or set AWS_PROFILE`;
+  if (
+    /^(ExpiredToken|UnrecognizedClient|InvalidSignature|InvalidClientTokenId|ExpiredTokenException)/.test(
+      name,
+    )
+  )
     return `AWS refused the credentials of ${profile} in ${where} (${message}): sign in again, or set AWS_PROFILE`;
   if (name === 'ResourceNotFoundException')
     return `there is no such table in ${where}, ${profile}: check --table or TABLE_NAME, AWS_REGION and AWS_PROFILE`;
-  if (/^AccessDenied/.test(name)) return `${message} (${where}, ${profile}); docs/security.md lists the rights`;
-  if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/.test(message)) return `no answer (${message}): check the network and AWS_REGION`;
+  if (/^AccessDenied/.test(name))
+    return `${message} (${where}, ${profile}); docs/security.md lists the rights`;
+  if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/.test(message))
+    return `no answer (${message}): check the network and AWS_REGION`;
   return undefined;
 }

@@ -18,11 +18,14 @@ export function isRunning({ pid, began }: RunningProcess): boolean {
   // The number of a process that has gone may be another one's by now.
   if (began === undefined) return true;
   const [state, now] = statOf(pid);
-  // Z is a zombie: the process has ended, and its parent has not read its status, as in a container without an init.
+  // Z is a zombie: the process has ended, and its parent has not read its status, as in a container without
+  // an init.
   return began === now && state !== 'Z';
 }
 
-/** Linux: fields 3 (state) and 22 (begin) of stat, which come after a name in brackets that may hold anything. */
+/**
+ * Linux: fields 3 (state) and 22 (begin) of stat, which come after a name in brackets that may hold anything.
+ */
 function statOf(pid: number): readonly [string | undefined, string | undefined] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -3,12 +3,17 @@
 /** Number of further spaces at the beginning of a continued line. */
 const hanging = 2;
 
-/** Continued lines begin below the text after the first gap of two spaces, as in a table of labels. Without one they begin two spaces further in. */
+/**
+ * Continued lines begin below the text after the first gap of two spaces, as in a table of labels. Without
+ * one they begin two spaces further in.
+ */
 export function wrapped(line: string, width: number): readonly string[] {
   if (line.length <= width) return [line];
   const indent = /^ */.exec(line)?.[0].length ?? 0;
   const afterGap = /^ *\S+(?: \S+)* {2,}/.exec(line)?.[0].length ?? width;
-  const margin = ' '.repeat(afterGap <= width / 2 ? afterGap : Math.min(indent + hanging, Math.floor(width / 2)));
+  const margin = ' '.repeat(
+    afterGap <= width / 2 ? afterGap : Math.min(indent + hanging, Math.floor(width / 2)),
+  );
   const lines: string[] = [];
   let rest = line;
   while (rest.length > width) {

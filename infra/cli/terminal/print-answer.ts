@@ -20,7 +20,9 @@ export type Line = string | { readonly text: string; readonly style: Style };
 const formats = { good: 'green', warning: 'yellow', bad: 'red', title: 'bold', faint: 'dim' } as const;
 
 export const linesAsData = (data: unknown, format: 'json' | 'yaml'): readonly string[] =>
-  (format === 'json' ? JSON.stringify(data, null, 2) : stringify(data, { lineWidth: 0 }).trimEnd()).split('\n');
+  (format === 'json' ? JSON.stringify(data, null, 2) : stringify(data, { lineWidth: 0 }).trimEnd()).split(
+    '\n',
+  );
 
 /** Lines are wrapped for people at a terminal. A pipe gets whole lines, and data stays as it is. */
 export function printLines(lines: readonly Line[], { format, color, isLocalTime }: Printing): void {
@@ -32,7 +34,11 @@ export function printLines(lines: readonly Line[], { format, color, isLocalTime 
 /** Text of clusters is escaped before it gets colours. */
 export function rendered(
   line: Line,
-  { color, isLocalTime, width }: Pick<Printing, 'color' | 'isLocalTime'> & { readonly width?: number | undefined },
+  {
+    color,
+    isLocalTime,
+    width,
+  }: Pick<Printing, 'color' | 'isLocalTime'> & { readonly width?: number | undefined },
 ): string {
   const { text, style } = typeof line === 'string' ? { text: line, style: undefined } : line;
   const whole = printable(isLocalTime ? withLocalTimes(text) : text);
@@ -51,7 +57,9 @@ function withLocalTimes(text: string): string {
     const at = new Date(time);
     const offset = -at.getTimezoneOffset();
     const shifted = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, 19);
-    const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((n) => String(n).padStart(2, '0'));
+    const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((n) =>
+      String(n).padStart(2, '0'),
+    );
     return `${shifted}${fraction}${offset < 0 ? '-' : '+'}${hours}:${minutes}`;
   });
 }

@@ -1,4 +1,7 @@
-/** How far long work is: on a terminal a bar that is drawn over and over, elsewhere a line now and then, if there is news. */
+/**
+ * How far long work is: on a terminal a bar that is drawn over and over, elsewhere a line now and then, if
+ * there is news.
+ */
 import { printable } from './printable.ts';
 
 export interface Progress {
@@ -30,10 +33,16 @@ export function progressText(label: string, done: number, total?: number, what =
 
 /** The same for a log: without the bar. */
 export const progressLine = (label: string, done: number, total?: number, what = ''): string =>
-  total === undefined || total <= 0 ? progressText(label, done, total, what) : `${label}: ${done} of ${total} ${what}`.trimEnd();
+  total === undefined || total <= 0
+    ? progressText(label, done, total, what)
+    : `${label}: ${done} of ${total} ${what}`.trimEnd();
 
 /** On standard error: what a command prints stays readable by another program. */
-export function progress(label: string, out: ProgressOutput = process.stderr, now: () => number = Date.now): Progress {
+export function progress(
+  label: string,
+  out: ProgressOutput = process.stderr,
+  now: () => number = Date.now,
+): Progress {
   let saidAt = now();
   let isDrawn = false;
   const clear = (): void => {
@@ -47,7 +56,9 @@ export function progress(label: string, out: ProgressOutput = process.stderr, no
       saidAt = now();
       if (out.isTTY) {
         // A line that wraps could not be erased.
-        out.write(erase + printable(progressText(label, done, total, what)).slice(0, (out.columns || 80) - 1));
+        out.write(
+          erase + printable(progressText(label, done, total, what)).slice(0, (out.columns || 80) - 1),
+        );
         isDrawn = true;
       } else out.write(`${printable(progressLine(label, done, total, what))}\n`);
     },

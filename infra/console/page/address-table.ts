@@ -15,7 +15,12 @@ export function addressTable() {
   const search = searchField('pod-search', 'pod, address or reason', draw);
   const count = h('span', { class: 'note' });
   const content = h('div');
-  const element = h('section', { class: 'panel' }, h('div', { class: 'heading' }, h('h3', {}, 'Addresses'), count, search.element), content);
+  const element = h(
+    'section',
+    { class: 'panel' },
+    h('div', { class: 'heading' }, h('h3', {}, 'Addresses'), count, search.element),
+    content,
+  );
   let latest: Explanation | undefined;
   let drawn = '';
 
@@ -28,9 +33,19 @@ export function addressTable() {
     drawn = text;
     const ports = [...new Set(latest.saved.map((a) => a.ports))];
     count.textContent = ports.length === 1 ? `ports ${ports[0]}` : '';
-    content.replaceChildren(...(found.length === 0 ? [h('p', { class: 'empty' }, emptyText(all))] : [tableOf(found, ports.length > 1)]));
+    content.replaceChildren(
+      ...(found.length === 0
+        ? [h('p', { class: 'empty' }, emptyText(all))]
+        : [tableOf(found, ports.length > 1)]),
+    );
     if (found.length > shown)
-      content.append(h('p', { class: 'empty' }, `${(found.length - shown).toLocaleString('en')} more: the search finds them.`));
+      content.append(
+        h(
+          'p',
+          { class: 'empty' },
+          `${(found.length - shown).toLocaleString('en')} more: the search finds them.`,
+        ),
+      );
   }
 
   return {
@@ -56,28 +71,49 @@ function rowsOf({ pods, saved }: Explanation): readonly Row[] {
   const others = saved.filter((a) => !names.has(a.pod));
   return [
     ...pods.map((pod) => ({ pod, saved: byPod.get(pod.pod) ?? [] })),
-    ...[...Map.groupBy(others, (a) => a.pod || a.address).values()].map((addresses) => ({ saved: addresses })),
+    ...[...Map.groupBy(others, (a) => a.pod || a.address).values()].map((addresses) => ({
+      saved: addresses,
+    })),
   ];
 }
 
-const emptyText = (all: readonly Row[]): string => (all.length === 0 ? 'No pod of the namespace is selected.' : 'The search finds no row.');
+const emptyText = (all: readonly Row[]): string =>
+  all.length === 0 ? 'No pod of the namespace is selected.' : 'The search finds no row.';
 
 function tableOf(found: readonly Row[], withPorts: boolean): HTMLElement {
   const rows = found.slice(0, shown).map((row) => {
     const cells = row.pod ? cellsOf(row.pod, row.saved, withPorts) : cellsWithoutPod(row.saved, withPorts);
     const head = h('th', { scope: 'row' }, ...cells.Pod);
-    return h('tr', {}, head, ...columns.slice(1).map((c) => h('td', { 'data-title': c }, h('div', {}, ...cells[c]))));
+    return h(
+      'tr',
+      {},
+      head,
+      ...columns.slice(1).map((c) => h('td', { 'data-title': c }, h('div', {}, ...cells[c]))),
+    );
   });
   const head = h('thead', {}, h('tr', {}, ...columns.map((c) => h('th', { scope: 'col' }, c))));
   return h('table', { class: 'list addresses' }, head, h('tbody', {}, ...rows));
 }
 
-function cellsOf({ pod, relation, endpoints, slices }: PodExplanation, saved: readonly SavedAddress[], withPorts: boolean): Cells {
-  const verdicts = [{ where: 'Endpoints', verdict: endpoints }, ...slices.map((verdict) => ({ where: verdict.family, verdict }))];
+function cellsOf(
+  { pod, relation, endpoints, slices }: PodExplanation,
+  saved: readonly SavedAddress[],
+  withPorts: boolean,
+): Cells {
+  const verdicts = [
+    { where: 'Endpoints', verdict: endpoints },
+    ...slices.map((verdict) => ({ where: verdict.family, verdict })),
+  ];
   const addresses = new Set(verdicts.flatMap(({ verdict }) => verdict.addresses));
   // A reason that all verdicts share is written once.
   const whys = [...Map.groupBy(verdicts, ({ verdict }) => verdict.why)].map(([why, of]) =>
-    h('div', {}, ...keepTimes(of.length === verdicts.length ? why : `${of.map(({ where }) => where).join(', ')}: ${why}`)),
+    h(
+      'div',
+      {},
+      ...keepTimes(
+        of.length === verdicts.length ? why : `${of.map(({ where }) => where).join(', ')}: ${why}`,
+      ),
+    ),
   );
   const pending = verdicts.flatMap(({ where, verdict }) =>
     verdict.pending ? [h('div', { class: 'pending' }, ...keepTimes(`${where}: ${verdict.pending}`))] : [],
@@ -88,13 +124,16 @@ function cellsOf({ pod, relation, endpoints, slices }: PodExplanation, saved: re
     Pod: [pod, note && h('span', { class: 'note' }, ` ${note}`)],
     Address: codes(addresses.size > 0 ? addresses : new Set(saved.map((a) => a.address))),
     Endpoints: [placeBadge(endpoints.place, endpoints.why)],
-    Slices: slices.map((s) => h('div', {}, placeBadge(s.place, s.why, slices.length > 1 ? `${s.family} ` : ''))),
+    Slices: slices.map((s) =>
+      h('div', {}, placeBadge(s.place, s.why, slices.length > 1 ? `${s.family} ` : '')),
+    ),
     Why: [...whys, ...pending],
   };
 }
 
 function cellsWithoutPod(saved: readonly SavedAddress[], withPorts: boolean): Cells {
-  const isIn = (isEndpoints: boolean) => saved.filter(({ object }) => (object === 'Endpoints') === isEndpoints).map(({ state }) => state);
+  const isIn = (isEndpoints: boolean) =>
+    saved.filter(({ object }) => (object === 'Endpoints') === isEndpoints).map(({ state }) => state);
   return {
     ...commonCells(saved, withPorts),
     Pod: [saved[0]?.pod || h('span', { class: 'note' }, 'no pod')],
@@ -108,8 +147,11 @@ function cellsWithoutPod(saved: readonly SavedAddress[], withPorts: boolean): Ce
 /** Slices of other families, or in two objects amid a hand-over, list a pod more than once. */
 const commonCells = (saved: readonly SavedAddress[], withPorts: boolean) => ({
   Node: [distinct(saved.map((a) => a.node)), h('div', { class: 'note' }, distinct(saved.map((a) => a.zone)))],
-  'Listed in': saved.map(({ object, ports }) => h('div', {}, withPorts ? `${object}, ports ${ports}` : object)),
+  'Listed in': saved.map(({ object, ports }) =>
+    h('div', {}, withPorts ? `${object}, ports ${ports}` : object),
+  ),
 });
 
 const distinct = (texts: readonly string[]): string => [...new Set(texts.filter(Boolean))].join(', ');
-const codes = (addresses: ReadonlySet<string>): readonly Child[] => [...addresses].map((a) => h('div', {}, h('code', {}, a)));
+const codes = (addresses: ReadonlySet<string>): readonly Child[] =>
+  [...addresses].map((a) => h('div', {}, h('code', {}, a)));

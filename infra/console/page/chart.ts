@@ -1,4 +1,7 @@
-/** A widget of kind `lines`: a chart, and below it a table of its newest values, which is both legend and text alternative. */
+/**
+ * A widget of kind `lines`: a chart, and below it a table of its newest values, which is both legend and text
+ * alternative.
+ */
 import uPlot from 'uplot';
 import type { Widget } from '#infra/monitoring/widgets.ts';
 import type { SeriesValues } from '../api-types.ts';
@@ -20,16 +23,27 @@ export function lineChart(widget: Widget, id: string): WidgetView {
   const unitLabel = h('span', { class: 'unit' });
   const canvas = h('div', { class: 'chart', role: 'img', tabindex: '0' });
   const legend = legendOf(widget);
-  const element = h('section', { class: 'widget', 'aria-labelledby': id }, h('h3', { id }, `${title} `, unitLabel), canvas, legend.element);
+  const element = h(
+    'section',
+    { class: 'widget', 'aria-labelledby': id },
+    h('h3', { id }, `${title} `, unitLabel),
+    canvas,
+    legend.element,
+  );
   let times: readonly number[] = [];
   let series: readonly SeriesValues[] = [];
 
   const showAt = (index: number | null | undefined): void => {
     const time = index === null || index === undefined ? undefined : times[index];
-    legend.show(series, time === undefined ? undefined : { index: index as number, label: clock(time, true) });
+    legend.show(
+      series,
+      time === undefined ? undefined : { index: index as number, label: clock(time, true) },
+    );
   };
   const plot = new uPlot(options(widget, limit, showAt), [[], ...widget.series.map(() => [])], canvas);
-  const resized = new ResizeObserver(() => plot.setSize({ width: Math.max(120, canvas.clientWidth), height }));
+  const resized = new ResizeObserver(() =>
+    plot.setSize({ width: Math.max(120, canvas.clientWidth), height }),
+  );
   resized.observe(canvas);
   canvas.addEventListener('keydown', (event) => moveCursor(plot, event));
   canvas.addEventListener('blur', () => plot.setCursor({ left: -10, top: -10 }));
@@ -51,7 +65,11 @@ export function lineChart(widget: Widget, id: string): WidgetView {
   };
 }
 
-function options({ unit, series }: Widget, limit: Widget['limit'], onCursor: (index: number | null | undefined) => void): uPlot.Options {
+function options(
+  { unit, series }: Widget,
+  limit: Widget['limit'],
+  onCursor: (index: number | null | undefined) => void,
+): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
   const color = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const font = `11px ${style.getPropertyValue('--font').trim()}`;
@@ -62,17 +80,28 @@ function options({ unit, series }: Widget, limit: Widget['limit'], onCursor: (in
     padding: [10, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, sync: { key: 'console' }, points: { size: 7 } },
-    ...(zoneName() === 'UTC' && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
+    ...(zoneName() === 'UTC' && {
+      tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
+    }),
     scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, topOf(max, unit, limit?.value)] } },
     axes: [
-      { ...axis, size: 24, gap: 4, grid: { show: false }, space: 46, values: (_u, splits) => splits.map((s) => clock(s, s % 60 !== 0)) },
+      {
+        ...axis,
+        size: 24,
+        gap: 4,
+        grid: { show: false },
+        space: 46,
+        values: (_u, splits) => splits.map((s) => clock(s, s % 60 !== 0)),
+      },
       {
         ...axis,
         size: 52,
         gap: 4,
         space: 32,
         grid: { stroke: color('grid'), width: 1 },
-        ...(unit === 'Count' && { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000] }),
+        ...(unit === 'Count' && {
+          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000],
+        }),
         values: (_u, splits) => splits.map((s) => axisText(s, unit)),
       },
     ],
@@ -98,9 +127,13 @@ function options({ unit, series }: Widget, limit: Widget['limit'], onCursor: (in
 }
 
 /** Returns true for a single value, which needs a dot because it makes no line. */
-const isLonely = (values: ArrayLike<number | null | undefined>): boolean => Array.from(values).filter((v) => typeof v === 'number').length === 1;
+const isLonely = (values: ArrayLike<number | null | undefined>): boolean =>
+  Array.from(values).filter((v) => typeof v === 'number').length === 1;
 
-/** Returns the top of the scale, with space above the highest value and the limit. For counts it is a whole number. */
+/**
+ * Returns the top of the scale, with space above the highest value and the limit. For counts it is a whole
+ * number.
+ */
 function topOf(max: number | null, unit: Widget['unit'], limit = 0): number {
   const top = Math.max(max ?? 0, limit) * 1.1;
   return unit === 'Count' ? Math.max(1, Math.ceil(top)) : Math.max(unit === 'Seconds' ? 1 : 10, top);
@@ -139,7 +172,13 @@ function legendOf({ series, unit, limit }: Widget) {
     return {
       newest,
       highest,
-      element: h('tr', {}, h('th', { scope: 'row', title: helpText(s) }, h('span', { class: 'series' }, key, s.label)), newest, highest),
+      element: h(
+        'tr',
+        {},
+        h('th', { scope: 'row', title: helpText(s) }, h('span', { class: 'series' }, key, s.label)),
+        newest,
+        highest,
+      ),
     };
   });
   const limitRow =
@@ -147,16 +186,28 @@ function legendOf({ series, unit, limit }: Widget) {
     h(
       'tr',
       {},
-      h('th', { scope: 'row' }, h('span', { class: 'series' }, h('span', { class: 'key limit', 'aria-hidden': 'true' }), limit.label)),
+      h(
+        'th',
+        { scope: 'row' },
+        h('span', { class: 'series' }, h('span', { class: 'key limit', 'aria-hidden': 'true' }), limit.label),
+      ),
       h('td', {}, valueText(limit.value, unit)),
       h('td'),
     );
   const head = h('thead', {}, h('tr', {}, h('td'), newestHead, h('th', { scope: 'col' }, 'highest')));
-  const element = h('table', { class: 'legend' }, head, h('tbody', {}, ...rows.map((r) => r.element), limitRow));
+  const element = h(
+    'table',
+    { class: 'legend' },
+    head,
+    h('tbody', {}, ...rows.map((r) => r.element), limitRow),
+  );
   return {
     element,
     /** Shows the newest values, or the values under the cursor. */
-    show(values: readonly SeriesValues[], at: { readonly index: number; readonly label: string } | undefined) {
+    show(
+      values: readonly SeriesValues[],
+      at: { readonly index: number; readonly label: string } | undefined,
+    ) {
       setText(newestHead, at?.label ?? 'newest');
       for (const [i, row] of rows.entries()) {
         const all = values[i]?.values ?? [];

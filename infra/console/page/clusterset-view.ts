@@ -1,4 +1,7 @@
-/** The clusters of the sets, and the exporters and importers of each name. Rows keep their elements, so the keyboard's focus stays. */
+/**
+ * The clusters of the sets, and the exporters and importers of each name. Rows keep their elements, so the
+ * keyboard's focus stays.
+ */
 import type { ClustersetAnswer, MemberRow, SetServiceRow, StateOfCluster } from '../api-types.ts';
 import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
@@ -14,7 +17,12 @@ interface Column<Row> {
   readonly draw: (cell: HTMLElement, row: Row) => void;
 }
 
-const textColumn = <Row>(title: string, text: (row: Row) => string, isBad: (row: Row) => boolean = () => false, numeric = false): Column<Row> => ({
+const textColumn = <Row>(
+  title: string,
+  text: (row: Row) => string,
+  isBad: (row: Row) => boolean = () => false,
+  numeric = false,
+): Column<Row> => ({
   title,
   numeric,
   draw(cell, row) {
@@ -58,8 +66,18 @@ const serviceColumns: readonly Column<SetServiceRow>[] = [
 ];
 
 export function clustersetView() {
-  const members = tableOf('members', 'The clusters of the set', ['Cluster', ...memberColumns.map(titleOf)], memberColumns);
-  const services = tableOf('set-services', 'Exported names', ['Service', ...serviceColumns.map(titleOf)], serviceColumns);
+  const members = tableOf(
+    'members',
+    'The clusters of the set',
+    ['Cluster', ...memberColumns.map(titleOf)],
+    memberColumns,
+  );
+  const services = tableOf(
+    'set-services',
+    'Exported names',
+    ['Service', ...serviceColumns.map(titleOf)],
+    serviceColumns,
+  );
   const search = searchField('set-search', 'name, cluster or remark', show);
   const note = h('p', { class: 'note', role: 'status' });
   search.element.append(note);
@@ -103,16 +121,31 @@ export function clustersetView() {
         warning,
         `${silent} of ${latest.members.length} clusters are silent. The cause of so many is usually on the hub’s side, so no source is evicted.`,
       );
-    members.show(latest.members.map((row) => ({ key: row.cluster, href: hashOf('cluster', row.cluster), text: row.cluster, row })));
+    members.show(
+      latest.members.map((row) => ({
+        key: row.cluster,
+        href: hashOf('cluster', row.cluster),
+        text: row.cluster,
+        row,
+      })),
+    );
     const found = latest.services.filter((row) => search.finds(JSON.stringify(Object.values(row))));
     services.show(
-      found
-        .slice(0, shown)
-        .map((row) => ({ key: `${row.set} ${row.namespace}/${row.name}`, href: undefined, text: `${row.namespace}/${row.name}`, row })),
+      found.slice(0, shown).map((row) => ({
+        key: `${row.set} ${row.namespace}/${row.name}`,
+        href: undefined,
+        text: `${row.namespace}/${row.name}`,
+        row,
+      })),
     );
     const all = latest.services.length;
     const beyond = found.length > shown ? `, of which ${shown} are shown` : '';
-    setText(note, found.length === all ? `${all} ${all === 1 ? 'name' : 'names'}${beyond}` : `${found.length} of ${all} names${beyond}`);
+    setText(
+      note,
+      found.length === all
+        ? `${all} ${all === 1 ? 'name' : 'names'}${beyond}`
+        : `${found.length} of ${all} names${beyond}`,
+    );
   }
 
   return {
@@ -121,7 +154,8 @@ export function clustersetView() {
       const now = Date.now();
       if (now < askAt) return;
       latest = await ask<ClustersetAnswer>('/api/clusterset');
-      // The next request waits ten times as long as this one took, because reading the records of a hundred clusters is expensive.
+      // The next request waits ten times as long as this one took, because reading the records of a hundred
+      // clusters is expensive.
       askAt = Date.now() + 10 * (Date.now() - now);
       show();
     },
@@ -138,17 +172,39 @@ interface ShownRow<Row> {
   readonly row: Row;
 }
 
-function tableOf<Row>(className: string, caption: string, titles: readonly string[], columns: readonly Column<Row>[]) {
+function tableOf<Row>(
+  className: string,
+  caption: string,
+  titles: readonly string[],
+  columns: readonly Column<Row>[],
+) {
   const body = h('tbody');
-  const head = h('tr', {}, ...titles.map((title, i) => h('th', { scope: 'col', class: columns[i - 1]?.numeric ? 'numeric' : undefined }, title)));
-  const element = h('table', { class: `list ${className}` }, h('caption', { class: 'visually-hidden' }, caption), h('thead', {}, head), body);
+  const head = h(
+    'tr',
+    {},
+    ...titles.map((title, i) =>
+      h('th', { scope: 'col', class: columns[i - 1]?.numeric ? 'numeric' : undefined }, title),
+    ),
+  );
+  const element = h(
+    'table',
+    { class: `list ${className}` },
+    h('caption', { class: 'visually-hidden' }, caption),
+    h('thead', {}, head),
+    body,
+  );
   const rows = new Map<string, { readonly element: HTMLElement; readonly cells: readonly HTMLElement[] }>();
 
   function rowOf({ key, href, text }: ShownRow<Row>) {
     const known = rows.get(key);
     if (known) return known;
-    const cells = columns.map((c) => h('td', { class: c.numeric ? 'numeric' : undefined, 'data-title': c.title }));
-    const row = { element: h('tr', {}, h('th', { scope: 'row' }, href ? h('a', { href }, text) : text), ...cells), cells };
+    const cells = columns.map((c) =>
+      h('td', { class: c.numeric ? 'numeric' : undefined, 'data-title': c.title }),
+    );
+    const row = {
+      element: h('tr', {}, h('th', { scope: 'row' }, href ? h('a', { href }, text) : text), ...cells),
+      cells,
+    };
     rows.set(key, row);
     return row;
   }
@@ -184,14 +240,25 @@ const looks: { readonly [state: string]: string } = {
   'not valid': 'bad',
 };
 
-/** Draws a badge for each cluster with its state, and the reason as its title. With `of`, each badge links to the explanation in that cluster. */
+/**
+ * Draws a badge for each cluster with its state, and the reason as its title. With `of`, each badge links to
+ * the explanation in that cluster.
+ */
 function badges(cell: HTMLElement, states: readonly StateOfCluster<string>[], of?: SetServiceRow): void {
   const text = JSON.stringify(states.map(({ cluster, state }) => [cluster, state]));
   if (cell.dataset['shown'] !== text) {
     cell.dataset['shown'] = text;
     const items = states.map(({ cluster, state }) => {
       const badge = h('span', { class: `badge ${looks[state] ?? 'out'}` }, state);
-      return of ? h('a', { class: 'state', href: hashOf('services', cluster, of.namespace, of.name) }, cluster, ' ', badge) : badge;
+      return of
+        ? h(
+            'a',
+            { class: 'state', href: hashOf('services', cluster, of.namespace, of.name) },
+            cluster,
+            ' ',
+            badge,
+          )
+        : badge;
     });
     cell.replaceChildren(...(items.length > 0 ? [h('div', { class: 'states' }, ...items)] : ['none']));
   }

@@ -4,9 +4,15 @@ import { h, setText } from './dom.ts';
 /** How long the button reports the copy. */
 const reportMs = 2_000;
 
-/** Returns a command as a user would type it. `table` is that of a deployed hub, whose operators have the command installed; a local run is in a checkout. */
+/**
+ * Returns a command as a user would type it. `table` is that of a deployed hub, whose operators have the
+ * command installed; a local run is in a checkout.
+ */
 export const commandText = (table: string | undefined, ...words: readonly string[]): string =>
-  (table === undefined ? ['npx fleet-endpoints', ...words] : ['fleet-endpoints', ...words, '--table', table]).join(' ');
+  (table === undefined
+    ? ['npx fleet-endpoints', ...words]
+    : ['fleet-endpoints', ...words, '--table', table]
+  ).join(' ');
 
 export function commandLine(text: string): HTMLElement {
   const label = h('span', { role: 'status' }, 'Copy');

@@ -37,9 +37,20 @@ let shown: View | undefined;
 function fleetView(answer: DashboardsAnswer): View {
   const verdict = verdictView();
   const table = fleetTable();
-  const dashboard = dashboardView(answer.dashboards.find((d) => d.id === 'fleet') as DashboardsAnswer['dashboards'][number], undefined);
+  const dashboard = dashboardView(
+    answer.dashboards.find((d) => d.id === 'fleet') as DashboardsAnswer['dashboards'][number],
+    undefined,
+  );
   return {
-    element: h('div', {}, heading('Fleet', ranges(answer)), verdict.element, elsewhere(answer, 'fleet'), table.element, dashboard.element),
+    element: h(
+      'div',
+      {},
+      heading('Fleet', ranges(answer)),
+      verdict.element,
+      elsewhere(answer, 'fleet'),
+      table.element,
+      dashboard.element,
+    ),
     refresh: async () => {
       const [rows] = await Promise.all([table.refresh(), dashboard.refresh(range)]);
       verdict.show(rows, true);
@@ -52,12 +63,26 @@ function clusterView(answer: DashboardsAnswer, chosen: string | undefined): View
   const { dashboards, clusters } = answer;
   const cluster = chosen ?? clusters[0] ?? '';
   const verdict = verdictView();
-  const dashboard = dashboardView(dashboards.find((d) => d.id === 'cluster') as DashboardsAnswer['dashboards'][number], cluster);
-  const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
+  const dashboard = dashboardView(
+    dashboards.find((d) => d.id === 'cluster') as DashboardsAnswer['dashboards'][number],
+    cluster,
+  );
+  const select = h(
+    'select',
+    { id: 'cluster' },
+    ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)),
+  );
   select.addEventListener('change', () => (location.hash = hashOf('cluster', select.value)));
   const field = h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select);
   return {
-    element: h('div', {}, heading('Cluster', field, ranges(answer)), verdict.element, elsewhere(answer, 'cluster'), dashboard.element),
+    element: h(
+      'div',
+      {},
+      heading('Cluster', field, ranges(answer)),
+      verdict.element,
+      elsewhere(answer, 'cluster'),
+      dashboard.element,
+    ),
     refresh: async () => {
       const [rows] = await Promise.all([ask<readonly FleetRow[]>('/api/fleet'), dashboard.refresh(range)]);
       verdict.show(
@@ -71,7 +96,8 @@ function clusterView(answer: DashboardsAnswer, chosen: string | undefined): View
 
 /** The same in other places: the command, and in CloudWatch the dashboard and the alarms. */
 function elsewhere({ deployed }: DashboardsAnswer, dashboard: string): HTMLElement {
-  const link = (text: string, href: string | undefined) => href && h('a', { href, target: '_blank', rel: 'noreferrer' }, text);
+  const link = (text: string, href: string | undefined) =>
+    href && h('a', { href, target: '_blank', rel: 'noreferrer' }, text);
   return h(
     'div',
     { class: 'elsewhere' },
@@ -81,7 +107,8 @@ function elsewhere({ deployed }: DashboardsAnswer, dashboard: string): HTMLEleme
   );
 }
 
-const heading = (title: string, ...controls: readonly HTMLElement[]): HTMLElement => h('div', { class: 'heading' }, h('h1', {}, title), ...controls);
+const heading = (title: string, ...controls: readonly HTMLElement[]): HTMLElement =>
+  h('div', { class: 'heading' }, h('h1', {}, title), ...controls);
 
 function ranges({ minutes }: DashboardsAnswer): HTMLElement {
   return rangeControls(minutes, range, (next) => {
@@ -113,21 +140,33 @@ function navigate(): void {
     ['Clusterset', hashOf('clusterset'), 'clusterset'],
   ] as const;
   views.replaceChildren(
-    ...links.map(([text, href, view]) => h('li', {}, h('a', { href, 'aria-current': view === route.view ? 'page' : undefined }, text))),
+    ...links.map(([text, href, view]) =>
+      h('li', {}, h('a', { href, 'aria-current': view === route.view ? 'page' : undefined }, text)),
+    ),
   );
-  const subject = route.view === 'services' && route.service ? `${route.namespace}/${route.service}` : cluster;
-  document.title = [subject, links.find(([, , view]) => view === route.view)?.[0], 'Fleet endpoints'].filter(Boolean).join(' · ');
+  const subject =
+    route.view === 'services' && route.service ? `${route.namespace}/${route.service}` : cluster;
+  document.title = [subject, links.find(([, , view]) => view === route.view)?.[0], 'Fleet endpoints']
+    .filter(Boolean)
+    .join(' · ');
   void refresh();
 }
 
 function viewOf(route: Route, answer: DashboardsAnswer): View {
   if (route.view === 'fleet') return fleetView(answer);
-  if ((route.view === 'cluster' || route.view === 'services') && route.cluster !== undefined && !answer.clusters.includes(route.cluster)) {
+  if (
+    (route.view === 'cluster' || route.view === 'services') &&
+    route.cluster !== undefined &&
+    !answer.clusters.includes(route.cluster)
+  ) {
     const view = unknownCluster(route.view, route.cluster, answer.clusters, (newer) => {
       known = newer;
       navigate();
     });
-    return { ...view, element: h('div', {}, heading(route.view === 'cluster' ? 'Cluster' : 'Services'), view.element) };
+    return {
+      ...view,
+      element: h('div', {}, heading(route.view === 'cluster' ? 'Cluster' : 'Services'), view.element),
+    };
   }
   if (route.view === 'cluster') return clusterView(answer, route.cluster);
   if (route.view === 'clusterset') {
@@ -143,15 +182,18 @@ async function refresh(): Promise<void> {
   const view = shown;
   try {
     await view?.refresh();
-    if (view === shown) say(isPaused ? 'paused' : 'live', `${isPaused ? 'paused' : 'live'}, ${clockText(Date.now())}`);
+    if (view === shown)
+      say(isPaused ? 'paused' : 'live', `${isPaused ? 'paused' : 'live'}, ${clockText(Date.now())}`);
   } catch (e) {
-    if (view === shown) say('stale', e instanceof Refused ? e.message : 'no answer: is the console still running?');
+    if (view === shown)
+      say('stale', e instanceof Refused ? e.message : 'no answer: is the console still running?');
   }
 }
 
 /** Updates the status. Screen readers announce a change of the state, but not each second. */
 function say(state: 'live' | 'paused' | 'stale', text: string): void {
-  if (state !== live.dataset['state'] || state === 'stale') live.replaceChildren(state === 'stale' ? text : h('time', { 'aria-label': state }));
+  if (state !== live.dataset['state'] || state === 'stale')
+    live.replaceChildren(state === 'stale' ? text : h('time', { 'aria-label': state }));
   live.dataset['state'] = state;
   const time = live.querySelector('time');
   if (time) setText(time, text);

@@ -1,6 +1,6 @@
 /**
- * A dashboard of infra/monitoring/dashboards.ts, drawn from the console's metrics. Charts whose values are all zero fold into one line,
- * because a page of thirty charts hides the few that move.
+ * A dashboard of infra/monitoring/dashboards.ts, drawn from the console's metrics. Charts whose values are
+ * all zero fold into one line, because a page of thirty charts hides the few that move.
  */
 import type { Dashboard, Row } from '#infra/monitoring/widgets.ts';
 import type { SeriesAnswer, SeriesValues } from '../api-types.ts';
@@ -22,7 +22,12 @@ export function dashboardView(dashboard: Dashboard, cluster: string | undefined)
   return {
     element: h('div', { class: 'dashboard' }, ...rows.map((row) => row.element)),
     async refresh({ minutes, untilMs }) {
-      const query = { dashboard: dashboard.id, cluster, minutes: String(minutes), ...(untilMs !== undefined && { until: String(untilMs) }) };
+      const query = {
+        dashboard: dashboard.id,
+        cluster,
+        minutes: String(minutes),
+        ...(untilMs !== undefined && { until: String(untilMs) }),
+      };
       // The past does not change.
       const past = untilMs === undefined ? undefined : JSON.stringify(query);
       if (past !== undefined && past === drawn) return;
@@ -41,7 +46,9 @@ export function dashboardView(dashboard: Dashboard, cluster: string | undefined)
 }
 
 function dashboardRow({ title, widgets }: Row, id: string) {
-  const views: readonly WidgetView[] = widgets.map((w, j) => (w.kind === 'numbers' ? numbers(w, `${id}-${j}`) : lineChart(w, `${id}-${j}`)));
+  const views: readonly WidgetView[] = widgets.map((w, j) =>
+    w.kind === 'numbers' ? numbers(w, `${id}-${j}`) : lineChart(w, `${id}-${j}`),
+  );
   const fold = h('button', { type: 'button', class: 'fold', 'aria-expanded': 'false' });
   let isOpen = false;
   let quiet: readonly boolean[] = [];
@@ -65,7 +72,11 @@ function dashboardRow({ title, widgets }: Row, id: string) {
       h('h2', { id }, title),
       // A chart is taller than a number, so they have grids of their own.
       ...(['numbers', 'lines'] as const).map((kind) =>
-        h('div', { class: 'widgets' }, ...views.flatMap((v, i) => (widgets[i]?.kind === kind ? v.element : []))),
+        h(
+          'div',
+          { class: 'widgets' },
+          ...views.flatMap((v, i) => (widgets[i]?.kind === kind ? v.element : [])),
+        ),
       ),
       fold,
     ),
@@ -81,4 +92,5 @@ function dashboardRow({ title, widgets }: Row, id: string) {
   };
 }
 
-const isQuiet = (series: readonly SeriesValues[]): boolean => series.every(({ values }) => values.every((value) => !value));
+const isQuiet = (series: readonly SeriesValues[]): boolean =>
+  series.every(({ values }) => values.every((value) => !value));

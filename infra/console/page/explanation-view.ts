@@ -1,4 +1,7 @@
-/** The view of an explanation: the summary, a picture of the pods, a table of addresses, the history, and the facts. */
+/**
+ * The view of an explanation: the summary, a picture of the pods, a table of addresses, the history, and the
+ * facts.
+ */
 import type { Explanation, ServiceState } from '#infra/cli/ask/explain/explanation.ts';
 import { addressTable } from './address-table.ts';
 import { type Child, h, keepTimes } from './dom.ts';
@@ -6,9 +9,19 @@ import { podMap } from './pod-map.ts';
 import { setView } from './set-view.ts';
 
 const good: readonly ServiceState[] = ['Written', 'Same'];
-const bad: readonly ServiceState[] = ['Failing', 'CircuitOpen', 'Contested', 'Different', 'InvalidAnnotation', 'NoWriter'];
+const bad: readonly ServiceState[] = [
+  'Failing',
+  'CircuitOpen',
+  'Contested',
+  'Different',
+  'InvalidAnnotation',
+  'NoWriter',
+];
 
-/** Redraws each part only when it changes, so a selection or an input stays. `commands` is placed below the summary, `history` below the addresses. */
+/**
+ * Redraws each part only when it changes, so a selection or an input stays. `commands` is placed below the
+ * summary, `history` below the addresses.
+ */
 export function explanationView(history: HTMLElement, commands: HTMLElement) {
   const part = (tag: 'header' | 'section' | 'div', attributes: { readonly [name: string]: string }) => {
     const element = h(tag, attributes);
@@ -47,12 +60,15 @@ export function explanationView(history: HTMLElement, commands: HTMLElement) {
     ),
     show(explanation: Explanation): void {
       const { namespace, name, state, summary, groups } = explanation;
-      lead.element.dataset['state'] = state && (bad.includes(state) ? 'bad' : good.includes(state) ? 'good' : 'fair');
+      lead.element.dataset['state'] =
+        state && (bad.includes(state) ? 'bad' : good.includes(state) ? 'good' : 'fair');
       lead.show([namespace, name, summary], () => [
         h('h2', { id: 'service' }, h('span', { class: 'muted' }, `${namespace}/`), name),
         h('p', {}, ...keepTimes(summary)),
       ]);
-      differences.show([explanation.differencesTitle, explanation.differences], () => differenceList(explanation));
+      differences.show([explanation.differencesTitle, explanation.differences], () =>
+        differenceList(explanation),
+      );
       clusterset.show(explanation);
       map.show(explanation);
       addresses.show(explanation);
@@ -61,10 +77,17 @@ export function explanationView(history: HTMLElement, commands: HTMLElement) {
   };
 }
 
-const section = (title: string, content: HTMLElement): HTMLElement => h('section', { class: 'panel' }, h('h3', {}, title), content);
+const section = (title: string, content: HTMLElement): HTMLElement =>
+  h('section', { class: 'panel' }, h('h3', {}, title), content);
 
 const pairs = (facts: Explanation['groups'][number]['facts']): HTMLElement =>
-  h('dl', { class: 'pairs' }, ...facts.map((f) => h('div', {}, h('dt', {}, f.label), h('dd', {}, ...keepTimes(f.text)))));
+  h(
+    'dl',
+    { class: 'pairs' },
+    ...facts.map((f) => h('div', {}, h('dt', {}, f.label), h('dd', {}, ...keepTimes(f.text)))),
+  );
 
 const differenceList = ({ differences: lines, differencesTitle: title }: Explanation): readonly Child[] =>
-  lines.length === 0 ? [] : [h('h3', {}, title), h('ul', { class: 'lines' }, ...lines.map((d) => h('li', {}, d)))];
+  lines.length === 0
+    ? []
+    : [h('h3', {}, title), h('ul', { class: 'lines' }, ...lines.map((d) => h('li', {}, d)))];

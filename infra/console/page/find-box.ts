@@ -1,4 +1,6 @@
-/** The search of the page's head: clusters and services of the whole hub. The key "/" moves the focus to it. */
+/**
+ * The search of the page's head: clusters and services of the whole hub. The key "/" moves the focus to it.
+ */
 import type { FoundName, SearchAnswer } from '../api-types.ts';
 import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
@@ -34,7 +36,9 @@ export function findBox(): HTMLElement {
     }
     // The user may have typed more meanwhile.
     if (text !== input.value) return;
-    list.replaceChildren(...answer.found.map((name) => h('li', {}, h('a', { href: hashTo(name) }, titleOf(name)))));
+    list.replaceChildren(
+      ...answer.found.map((name) => h('li', {}, h('a', { href: hashTo(name) }, titleOf(name)))),
+    );
     setText(note, problem || noteOf(answer));
     results.hidden = text.trim() === '';
   }
@@ -91,7 +95,8 @@ export function findBox(): HTMLElement {
 const hashTo = ({ cluster, namespace, service }: FoundName): string =>
   service === undefined ? hashOf('cluster', cluster) : hashOf('services', cluster, namespace, service);
 
-const titleOf = ({ cluster, namespace, service }: FoundName): string => (service === undefined ? cluster : `${cluster}  ${namespace}/${service}`);
+const titleOf = ({ cluster, namespace, service }: FoundName): string =>
+  service === undefined ? cluster : `${cluster}  ${namespace}/${service}`;
 
 function noteOf({ found, more }: SearchAnswer): string {
   if (found.length === 0) return 'No cluster or service has such a name.';

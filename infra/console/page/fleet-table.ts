@@ -1,6 +1,6 @@
 /**
- * A table with a row for each cluster, to be searched, filtered and sorted. The first rows are shown, so a fleet of 1,000 clusters
- * stays one screen.
+ * A table with a row for each cluster, to be searched, filtered and sorted. The first rows are shown, so a
+ * fleet of 1,000 clusters stays one screen.
  */
 import type { FleetRow } from '../api-types.ts';
 import { isOverdue, isSilent, problemsOf } from '../fleet-verdict.ts';
@@ -18,7 +18,9 @@ const shown = matchMedia('(max-width: 760px)').matches ? 10 : 50;
 interface Column {
   readonly title: string;
   readonly text: (row: FleetRow) => string;
-  /** The largest value is first after a click on the column's title. Without it the column sorts by its text. */
+  /**
+   * The largest value is first after a click on the column's title. Without it the column sorts by its text.
+   */
   readonly value?: (row: FleetRow) => number;
   readonly isBad?: (row: FleetRow) => boolean;
 }
@@ -39,11 +41,31 @@ const columns: readonly Column[] = [
     isBad: isOverdue,
   },
   { title: 'Latency p50', text: (r) => valueText(r.p50, 'Milliseconds'), value: (r) => r.p50 ?? 0 },
-  { title: 'p99', text: (r) => valueText(r.p99, 'Milliseconds'), value: (r) => r.p99 ?? 0, isBad: (r) => (r.p99 ?? 0) > 2_000 },
-  { title: 'Errors', text: (r) => valueText(r.errors, 'Count'), value: (r) => r.errors, isBad: (r) => r.errors > 0 },
+  {
+    title: 'p99',
+    text: (r) => valueText(r.p99, 'Milliseconds'),
+    value: (r) => r.p99 ?? 0,
+    isBad: (r) => (r.p99 ?? 0) > 2_000,
+  },
+  {
+    title: 'Errors',
+    text: (r) => valueText(r.errors, 'Count'),
+    value: (r) => r.errors,
+    isBad: (r) => r.errors > 0,
+  },
   { title: 'Circuit', text: (r) => r.circuit, isBad: (r) => r.circuit !== 'closed' },
-  { title: 'Shadow differences', text: (r) => valueText(r.differences, 'Count'), value: (r) => r.differences, isBad: (r) => r.differences > 0 },
-  { title: 'No writer', text: (r) => valueText(r.withoutWriter, 'Count'), value: (r) => r.withoutWriter, isBad: (r) => r.withoutWriter > 0 },
+  {
+    title: 'Shadow differences',
+    text: (r) => valueText(r.differences, 'Count'),
+    value: (r) => r.differences,
+    isBad: (r) => r.differences > 0,
+  },
+  {
+    title: 'No writer',
+    text: (r) => valueText(r.withoutWriter, 'Count'),
+    value: (r) => r.withoutWriter,
+    isBad: (r) => r.withoutWriter > 0,
+  },
 ];
 const titles = ['Cluster', ...columns.map((c) => c.title)];
 
@@ -71,11 +93,20 @@ export function fleetTable() {
   let isReversed = false;
   const rows = new Map<string, DrawnRow>();
   const search = searchField('fleet-search', 'name, mode or version', draw);
-  const filter = h('select', { id: 'fleet-filter' }, ...filters.map(({ title }) => h('option', { value: title }, title)));
+  const filter = h(
+    'select',
+    { id: 'fleet-filter' },
+    ...filters.map(({ title }) => h('option', { value: title }, title)),
+  );
   filter.addEventListener('change', draw);
   const grouping = h('select', { id: 'fleet-groups' }, h('option', { value: ungrouped }, ungrouped));
   grouping.addEventListener('change', draw);
-  const groupField = h('div', { class: 'field', hidden: '' }, h('label', { for: 'fleet-groups' }, 'Group by'), grouping);
+  const groupField = h(
+    'div',
+    { class: 'field', hidden: '' },
+    h('label', { for: 'fleet-groups' }, 'Group by'),
+    grouping,
+  );
   const groupRows = new Map<string, HTMLElement>();
   const count = h('span', { class: 'note', role: 'status' });
   const more = h('p', { class: 'empty', hidden: '' });
@@ -89,19 +120,35 @@ export function fleetTable() {
     return h('th', { scope: 'col', class: columns[i - 1]?.value ? 'numeric' : undefined }, button);
   });
   const body = h('tbody');
-  const caption = h('caption', { class: 'visually-hidden' }, 'Clusters, errors and latency of the last five minutes');
+  const caption = h(
+    'caption',
+    { class: 'visually-hidden' },
+    'Clusters, errors and latency of the last five minutes',
+  );
   const table = h('table', { class: 'list fleet' }, caption, h('thead', {}, h('tr', {}, ...heads)), body);
-  const fields = [search.element, h('div', { class: 'field' }, h('label', { for: 'fleet-filter' }, 'Show'), filter), groupField];
+  const fields = [
+    search.element,
+    h('div', { class: 'field' }, h('label', { for: 'fleet-filter' }, 'Show'), filter),
+    groupField,
+  ];
   const heading = h('div', { class: 'heading' }, h('h2', { id: 'clusters' }, 'Clusters'), count, ...fields);
-  const element = h('section', { class: 'row', 'aria-labelledby': 'clusters' }, heading, h('div', { class: 'panel' }, table, more));
+  const element = h(
+    'section',
+    { class: 'row', 'aria-labelledby': 'clusters' },
+    heading,
+    h('div', { class: 'panel' }, table, more),
+  );
 
   function draw(): void {
     const isShown = filters.find((f) => f.title === filter.value)?.isShown ?? (() => true);
-    const found = all.filter((r) => isShown(r) && search.finds(`${r.cluster} ${r.mode} ${r.version} ${r.circuit} ${labelsText(r)}`));
+    const found = all.filter(
+      (r) => isShown(r) && search.finds(`${r.cluster} ${r.mode} ${r.version} ${r.circuit} ${labelsText(r)}`),
+    );
     const groups = Map.groupBy(sorted(found), groupOf);
     const inOrder = [...groups].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
     const visible = inOrder.flatMap(([, rows]) => rows).slice(0, shown);
-    for (const [i, head] of heads.entries()) head.setAttribute('aria-sort', i !== sortedBy ? 'none' : isDescending() ? 'descending' : 'ascending');
+    for (const [i, head] of heads.entries())
+      head.setAttribute('aria-sort', i !== sortedBy ? 'none' : isDescending() ? 'descending' : 'ascending');
     for (const row of visible) fill(row);
     const elements = [...Map.groupBy(visible, groupOf)].flatMap(([group, rows]) => [
       ...(grouping.value === ungrouped ? [] : [groupRow(group, groups.get(group) ?? [])]),
@@ -112,18 +159,27 @@ export function fleetTable() {
       body.replaceChildren(...elements);
       if (focused instanceof HTMLElement && body.contains(focused)) focused.focus({ preventScroll: true });
     }
-    setText(count, found.length === all.length ? all.length.toLocaleString('en') : `${found.length} of ${all.length}`);
+    setText(
+      count,
+      found.length === all.length ? all.length.toLocaleString('en') : `${found.length} of ${all.length}`,
+    );
     more.hidden = found.length <= shown;
     setText(more, `${(found.length - shown).toLocaleString('en')} more: the search finds them.`);
   }
 
-  const groupOf = ({ labels }: FleetRow): string => (grouping.value === ungrouped ? '' : (labels[grouping.value] ?? `no ${grouping.value}`));
+  const groupOf = ({ labels }: FleetRow): string =>
+    grouping.value === ungrouped ? '' : (labels[grouping.value] ?? `no ${grouping.value}`);
 
   function groupRow(group: string, of: readonly FleetRow[]): HTMLElement {
-    const row = groupRows.get(group) ?? h('tr', { class: 'group' }, h('th', { scope: 'rowgroup', colspan: String(titles.length) }));
+    const row =
+      groupRows.get(group) ??
+      h('tr', { class: 'group' }, h('th', { scope: 'rowgroup', colspan: String(titles.length) }));
     groupRows.set(group, row);
     const unwell = of.filter((each) => problemsOf(each, durationText).length > 0).length;
-    setText(row.firstElementChild as HTMLElement, `${group}: ${of.length.toLocaleString('en')}${unwell > 0 ? `, ${unwell} need attention` : ''}`);
+    setText(
+      row.firstElementChild as HTMLElement,
+      `${group}: ${of.length.toLocaleString('en')}${unwell > 0 ? `, ${unwell} need attention` : ''}`,
+    );
     return row;
   }
 
@@ -144,7 +200,9 @@ export function fleetTable() {
     const column = columns[sortedBy - 1];
     if (!column) return isReversed ? [...found].reverse() : found;
     const { value, text } = column;
-    const ascending = found.toSorted((a, b) => (value ? value(a) - value(b) : text(a).localeCompare(text(b), 'en')));
+    const ascending = found.toSorted((a, b) =>
+      value ? value(a) - value(b) : text(a).localeCompare(text(b), 'en'),
+    );
     return isDescending() ? ascending.reverse() : ascending;
   }
 
@@ -152,7 +210,9 @@ export function fleetTable() {
     const known = rows.get(cluster);
     if (known) return known;
     // The style sheet shows the column's title in each cell on narrow screens.
-    const cells = columns.map((c) => h('td', { class: c.value ? 'numeric' : undefined, 'data-title': c.title }));
+    const cells = columns.map((c) =>
+      h('td', { class: c.value ? 'numeric' : undefined, 'data-title': c.title }),
+    );
     const link = h('th', { scope: 'row' }, h('a', { href: hashOf('cluster', cluster) }, cluster));
     const row = { element: h('tr', {}, link, ...cells), cells };
     rows.set(cluster, row);

@@ -32,4 +32,5 @@ function round(value: number): string {
 }
 
 /** Returns the tooltip of a series, or undefined for metrics of AWS and of upstream. */
-export const helpText = (series: Series): string | undefined => ('metric' in series ? metrics[series.metric].help : undefined);
+export const helpText = (series: Series): string | undefined =>
+  'metric' in series ? metrics[series.metric].help : undefined;

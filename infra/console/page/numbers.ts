@@ -1,4 +1,6 @@
-/** A widget of kind `numbers`: each series' newest value in large type, and the alarm whose limit it exceeds. */
+/**
+ * A widget of kind `numbers`: each series' newest value in large type, and the alarm whose limit it exceeds.
+ */
 import { hubAlarms } from '#infra/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { Widget } from '#infra/monitoring/widgets.ts';
@@ -9,9 +11,19 @@ import { helpText, valueText } from './format.ts';
 export function numbers({ title, unit, series }: Widget, id: string): WidgetView {
   const cells = series.map((s) => {
     const [value, note] = [h('dd', { class: 'value' }), h('dd', { class: 'note' })];
-    return { value, note, limit: limitOf(s), element: h('div', { class: 'number' }, h('dt', { title: helpText(s) }, s.label), value, note) };
+    return {
+      value,
+      note,
+      limit: limitOf(s),
+      element: h('div', { class: 'number' }, h('dt', { title: helpText(s) }, s.label), value, note),
+    };
   });
-  const element = h('section', { class: 'widget', 'aria-labelledby': id }, h('h3', { id }, title), h('dl', {}, ...cells.map((c) => c.element)));
+  const element = h(
+    'section',
+    { class: 'widget', 'aria-labelledby': id },
+    h('h3', { id }, title),
+    h('dl', {}, ...cells.map((c) => c.element)),
+  );
   return {
     element,
     update(values) {
@@ -35,4 +47,5 @@ function limitOf({ label: _, ...series }: Widget['series'][number]) {
   return alarms.find((a) => canonical(a.series) === key);
 }
 
-const canonical = (series: object): string => JSON.stringify(Object.entries(series).sort(([a], [b]) => (a < b ? -1 : 1)));
+const canonical = (series: object): string =>
+  JSON.stringify(Object.entries(series).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -15,7 +15,11 @@ export type Route =
     };
 
 export function parseRoute(hash: string): Route {
-  const [view, cluster, namespace, service, at] = hash.replace(/\?.*$/, '').replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const [view, cluster, namespace, service, at] = hash
+    .replace(/\?.*$/, '')
+    .replace(/^#\/?/, '')
+    .split('/')
+    .map(decodeURIComponent);
   if (view === 'cluster') return { view, cluster: cluster || undefined };
   if (view === 'services') {
     const atMs = at === undefined ? Number.NaN : Date.parse(at);
@@ -35,4 +39,5 @@ export const hashOf = (...parts: readonly (string | undefined)[]): string =>
   `#/${parts.flatMap((p) => (p === undefined ? [] : encodeURIComponent(p))).join('/')}`;
 
 /** The services of the cluster that a filter of their list shows. */
-export const servicesHash = (cluster: string, filter: string): string => `${hashOf('services', cluster)}?show=${encodeURIComponent(filter)}`;
+export const servicesHash = (cluster: string, filter: string): string =>
+  `${hashOf('services', cluster)}?show=${encodeURIComponent(filter)}`;

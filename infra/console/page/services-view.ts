@@ -21,11 +21,16 @@ const filters: readonly { readonly title: string; readonly isShown?: (entry: Ser
   { title: 'imported', isShown: ({ writer }) => writer.startsWith('import of') },
 ];
 
-const healthOf = ({ ready, selected }: ServiceEntry): 'good' | 'fair' | 'bad' => (ready === selected ? 'good' : ready === 0 ? 'bad' : 'fair');
+const healthOf = ({ ready, selected }: ServiceEntry): 'good' | 'fair' | 'bad' =>
+  ready === selected ? 'good' : ready === 0 ? 'bad' : 'fair';
 
 const servicesText = (count: number): string => `${count} ${count === 1 ? 'service' : 'services'}`;
 
-export function servicesView(cluster: string, { clusters, deployed }: Pick<DashboardsAnswer, 'clusters' | 'deployed'>, chosen: Chosen) {
+export function servicesView(
+  cluster: string,
+  { clusters, deployed }: Pick<DashboardsAnswer, 'clusters' | 'deployed'>,
+  chosen: Chosen,
+) {
   let all: readonly ServiceEntry[] = [];
   let shown = '';
   let listAt = 0;
@@ -43,12 +48,23 @@ export function servicesView(cluster: string, { clusters, deployed }: Pick<Dashb
     (atMs) => command('explain', '--at', new Date(atMs).toISOString()),
     chosen.atMs,
   );
-  const explanation = explanationView(line.element, h('div', { class: 'elsewhere' }, command('explain'), command('history')));
-  const select = h('select', { id: 'cluster' }, ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)));
+  const explanation = explanationView(
+    line.element,
+    h('div', { class: 'elsewhere' }, command('explain'), command('history')),
+  );
+  const select = h(
+    'select',
+    { id: 'cluster' },
+    ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)),
+  );
   select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
   const search = searchField('search', 'namespace, name or writer', list);
   const selected = (title: string): string | undefined => (title === chosen.filter ? '' : undefined);
-  const filter = h('select', { id: 'filter' }, ...filters.map(({ title }) => h('option', { value: title, selected: selected(title) }, title)));
+  const filter = h(
+    'select',
+    { id: 'filter' },
+    ...filters.map(({ title }) => h('option', { value: title, selected: selected(title) }, title)),
+  );
   filter.addEventListener('change', () => list());
   const count = h('p', { class: 'note', role: 'status' });
   const names = h('div', { class: 'names' });
@@ -70,7 +86,11 @@ export function servicesView(cluster: string, { clusters, deployed }: Pick<Dashb
   if (chosen.service) detail.append(explanation.element);
   else
     detail.append(
-      h('p', { class: 'panel empty' }, 'Choose a service to see its endpoints, its pending work, and why each of its pods is an address or is not.'),
+      h(
+        'p',
+        { class: 'panel empty' },
+        'Choose a service to see its endpoints, its pending work, and why each of its pods is an address or is not.',
+      ),
     );
 
   /** Redraws the list only when it changes, so the focused link keeps the focus. */
@@ -80,7 +100,10 @@ export function servicesView(cluster: string, { clusters, deployed }: Pick<Dashb
     const text = JSON.stringify(found);
     if (text === shown) return;
     shown = text;
-    count.textContent = found.length === all.length ? servicesText(all.length) : `${found.length} of ${servicesText(all.length)}`;
+    count.textContent =
+      found.length === all.length
+        ? servicesText(all.length)
+        : `${found.length} of ${servicesText(all.length)}`;
     names.replaceChildren(
       ...[...Map.groupBy(found, (s) => s.namespace)].flatMap(([namespace, services]) => [
         h('h3', {}, namespace),
@@ -94,10 +117,20 @@ export function servicesView(cluster: string, { clusters, deployed }: Pick<Dashb
     const current = namespace === chosen.namespace && name === chosen.service;
     const kind = type === 'ClusterIP' ? undefined : h('span', { class: 'note' }, type);
     const isBad = hasNoWriter(entry) || entry.differs;
-    const by = h('span', { class: `writer${isBad ? ' bad' : ''}`, title: why }, entry.differs ? `${writer}, differs` : writer);
+    const by = h(
+      'span',
+      { class: `writer${isBad ? ' bad' : ''}`, title: why },
+      entry.differs ? `${writer}, differs` : writer,
+    );
     const pods = `${ready} of ${selected} selected ${selected === 1 ? 'pod is' : 'pods are'} ready`;
-    const state = selected === 0 ? undefined : h('span', { class: `badge count ${healthOf(entry)}`, title: pods }, `${ready}/${selected}`);
-    const attributes = { href: hashOf('services', cluster, namespace, name), 'aria-current': current ? 'page' : undefined };
+    const state =
+      selected === 0
+        ? undefined
+        : h('span', { class: `badge count ${healthOf(entry)}`, title: pods }, `${ready}/${selected}`);
+    const attributes = {
+      href: hashOf('services', cluster, namespace, name),
+      'aria-current': current ? 'page' : undefined,
+    };
     return h('a', attributes, name, kind, state, by);
   }
 
@@ -122,9 +155,11 @@ export function servicesView(cluster: string, { clusters, deployed }: Pick<Dashb
       } catch (e) {
         // The API refuses a service that the cluster does not have.
         if (!(e instanceof Refused)) throw e;
-        if (detail.textContent !== e.message) detail.replaceChildren(h('p', { class: 'panel empty', role: 'status' }, e.message));
+        if (detail.textContent !== e.message)
+          detail.replaceChildren(h('p', { class: 'panel empty', role: 'status' }, e.message));
       }
-      // The next request waits ten times as long as this one took, because a namespace may have thousands of pods.
+      // The next request waits ten times as long as this one took, because a namespace may have thousands of
+      // pods.
       explainAt = Date.now() + 10 * (Date.now() - now);
     },
     destroy() {},

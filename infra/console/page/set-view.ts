@@ -7,7 +7,10 @@ import { hashOf } from './route.ts';
 /** Number of pods shown of each source. `fleet-endpoints explain` has all of them. */
 const shown = 50;
 
-/** Redraws when clusters, pods or states change. Texts with times change each second in place, so a focused link keeps the focus. */
+/**
+ * Redraws when clusters, pods or states change. Texts with times change each second in place, so a focused
+ * link keeps the focus.
+ */
 export function setView() {
   const element = h('section', { class: 'panel of-set', 'aria-labelledby': 'of-set' });
   element.hidden = true;
@@ -38,24 +41,42 @@ const whysOf = ({ importers, sources }: SetExplanation): readonly string[] => [
 
 const why = (): HTMLElement => h('span', { class: 'why' });
 
-function partsOf(of: Pick<Explanation, 'namespace' | 'name'>, { set, sources, importers, conflicts, leftOut }: SetExplanation): readonly Child[] {
+function partsOf(
+  of: Pick<Explanation, 'namespace' | 'name'>,
+  { set, sources, importers, conflicts, leftOut }: SetExplanation,
+): readonly Child[] {
   const row = (cluster: string, state: string, look: string, more?: string): HTMLElement => {
     const link = h('a', { href: hashOf('services', cluster, of.namespace, of.name) }, cluster);
     const counted = more === undefined ? undefined : h('span', {}, more);
-    return h('div', {}, h('dt', {}, link), h('dd', {}, h('span', { class: `badge ${look}` }, state), counted, why()));
+    return h(
+      'div',
+      {},
+      h('dt', {}, link),
+      h('dd', {}, h('span', { class: `badge ${look}` }, state), counted, why()),
+    );
   };
   const lines = (title: string, texts: readonly string[]): readonly Child[] =>
-    texts.length === 0 ? [] : [h('h4', {}, title), h('ul', { class: 'lines' }, ...texts.map((t) => h('li', {}, t)))];
+    texts.length === 0
+      ? []
+      : [h('h4', {}, title), h('ul', { class: 'lines' }, ...texts.map((t) => h('li', {}, t)))];
   return [
     h('h3', { id: 'of-set' }, `Clusterset ${set}`),
     h('h4', {}, 'Importers'),
     importers.length === 0
       ? h('p', { class: 'empty' }, 'No cluster imports.')
-      : h('dl', { class: 'verdicts' }, ...importers.map(({ cluster, state }) => row(cluster, state, importerLooks[state]))),
+      : h(
+          'dl',
+          { class: 'verdicts' },
+          ...importers.map(({ cluster, state }) => row(cluster, state, importerLooks[state])),
+        ),
     h('h4', {}, 'Sources'),
     sources.length === 0 ? h('p', { class: 'empty' }, 'No cluster exports the name.') : undefined,
     ...sources.flatMap((source) => [
-      h('dl', { class: 'verdicts' }, row(source.cluster, source.state, sourceLooks[source.state], countText(source))),
+      h(
+        'dl',
+        { class: 'verdicts' },
+        row(source.cluster, source.state, sourceLooks[source.state], countText(source)),
+      ),
       podsOf(source),
     ]),
     ...lines('Conflicts', conflicts),
@@ -63,7 +84,13 @@ function partsOf(of: Pick<Explanation, 'namespace' | 'name'>, { set, sources, im
   ];
 }
 
-const importerLooks = { imported: 'good', pending: 'fair', preview: 'out', refused: 'bad', 'left out': 'out' } as const;
+const importerLooks = {
+  imported: 'good',
+  pending: 'fair',
+  preview: 'out',
+  refused: 'bad',
+  'left out': 'out',
+} as const;
 const sourceLooks = { fresh: 'good', silent: 'fair', evicted: 'bad', left: 'out' } as const;
 
 const countText = ({ addresses, ready, ports }: SetExplanation['sources'][number]): string =>
@@ -76,6 +103,7 @@ function podsOf(source: SetExplanation['sources'][number]): Child {
     const address = addresses.length > 0 ? h('code', {}, addresses.join(', ')) : undefined;
     return h('li', {}, placeBadge(place), ' ', pod, ' ', address, ' ', why());
   });
-  const more = all > shown ? h('li', { class: 'muted' }, `and ${(all - shown).toLocaleString('en')} more`) : undefined;
+  const more =
+    all > shown ? h('li', { class: 'muted' }, `and ${(all - shown).toLocaleString('en')} more`) : undefined;
   return h('ul', { class: 'lines' }, ...items, more);
 }

@@ -1,6 +1,6 @@
 /**
- * The history of a service: a mark for each run on a time axis, and the runs as a list. The chosen moment is in the URL, with the addresses
- * of that moment below the list.
+ * The history of a service: a mark for each run on a time axis, and the runs as a list. The chosen moment is
+ * in the URL, with the addresses of that moment below the list.
  */
 import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../api-types.ts';
 import { type Child, h, keepTimes, setText } from './dom.ts';
@@ -12,9 +12,17 @@ const maxAddresses = 50;
 /** Number of runs shown. The filter finds the others. */
 const maxRuns = 8;
 
-const kinds: { readonly [K in Told['kind']]: string } = { wrote: 'wrote', failed: 'failed', held: 'held back', found: 'wrote nothing' };
+const kinds: { readonly [K in Told['kind']]: string } = {
+  wrote: 'wrote',
+  failed: 'failed',
+  held: 'held back',
+  found: 'wrote nothing',
+};
 
-/** `choose` writes the moment into the URL, or takes it away. `commandAt` is the command for a moment. `chosenMs`: ms since the epoch. */
+/**
+ * `choose` writes the moment into the URL, or takes it away. `commandAt` is the command for a moment.
+ * `chosenMs`: ms since the epoch.
+ */
 export function timeLine(
   askThen: (atMs: number) => Promise<Then>,
   choose: (atMs: number | undefined) => void,
@@ -24,7 +32,12 @@ export function timeLine(
   let runs: readonly Told[] = [];
   let drawn = '';
   const search = searchField('run-search', 'pod, address or reason', draw);
-  const kind = h('select', { id: 'run-kind' }, h('option', { value: '' }, 'all runs'), ...Object.entries(kinds).map(option));
+  const kind = h(
+    'select',
+    { id: 'run-kind' },
+    h('option', { value: '' }, 'all runs'),
+    ...Object.entries(kinds).map(option),
+  );
   const count = h('span', { class: 'note' });
   const axis = h('div', { class: 'axis', 'aria-hidden': 'true' });
   const list = h('ol', { class: 'runs' });
@@ -43,7 +56,8 @@ export function timeLine(
   if (chosenMs !== undefined) void showThen(chosenMs);
 
   function draw(): void {
-    const isFound = (r: Told) => (!kind.value || r.kind === kind.value) && search.finds(`${r.headline} ${r.lines}`);
+    const isFound = (r: Told) =>
+      (!kind.value || r.kind === kind.value) && search.finds(`${r.headline} ${r.lines}`);
     const found = runs.filter(isFound);
     const shown = found.slice(-maxRuns);
     const chosen = found.find((r) => r.atMs === chosenMs);
@@ -66,7 +80,11 @@ export function timeLine(
   }
 
   function runItem({ atMs, kind: ofRun, headline, lines }: Told): HTMLElement {
-    const button = h('button', { type: 'button', 'data-at': String(atMs), 'aria-pressed': String(atMs === chosenMs) }, dateText(atMs));
+    const button = h(
+      'button',
+      { type: 'button', 'data-at': String(atMs), 'aria-pressed': String(atMs === chosenMs) },
+      dateText(atMs),
+    );
     button.addEventListener('click', () => {
       chosenMs = atMs === chosenMs ? undefined : atMs;
       choose(chosenMs);
@@ -85,7 +103,10 @@ export function timeLine(
       mark.style.left = `${((100 * (r.atMs - first)) / Math.max(1, last - first)).toFixed(2)}%`;
       return mark;
     });
-    return [h('div', { class: 'marks' }, ...marks), h('div', { class: 'ends' }, h('span', {}, dateText(first)), h('span', {}, dateText(last)))];
+    return [
+      h('div', { class: 'marks' }, ...marks),
+      h('div', { class: 'ends' }, h('span', {}, dateText(first)), h('span', {}, dateText(last))),
+    ];
   }
 
   async function showThen(atMs: number): Promise<void> {
@@ -106,7 +127,10 @@ export function timeLine(
       if (text === drawn) return;
       drawn = text;
       runs = told;
-      setText(count, [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${zoneName()}`, ...remarks].join('; '));
+      setText(
+        count,
+        [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${zoneName()}`, ...remarks].join('; '),
+      );
       draw();
     },
   };
@@ -116,7 +140,8 @@ const noRuns = 'The history is empty: no run has changed the service.';
 
 const option = ([value, title]: [string, string]): HTMLElement => h('option', { value }, title);
 
-const lineList = (lines: readonly string[]): HTMLElement => h('ul', { class: 'lines' }, ...lines.map((line) => h('li', {}, ...keepTimes(line))));
+const lineList = (lines: readonly string[]): HTMLElement =>
+  h('ul', { class: 'lines' }, ...lines.map((line) => h('li', {}, ...keepTimes(line))));
 
 function addressesThen({ summary, addresses, gone, caveats }: Then, atMs: number): readonly HTMLElement[] {
   const rows = [
@@ -126,11 +151,21 @@ function addressesThen({ summary, addresses, gone, caveats }: Then, atMs: number
   ];
   const head = h('thead', {}, h('tr', {}, ...columns().map((c) => h('th', { scope: 'col' }, c))));
   const more =
-    rows.length > maxAddresses ? [h('p', { class: 'empty' }, `${rows.length - maxAddresses} more: fleet-endpoints explain --at prints them.`)] : [];
+    rows.length > maxAddresses
+      ? [
+          h(
+            'p',
+            { class: 'empty' },
+            `${rows.length - maxAddresses} more: fleet-endpoints explain --at prints them.`,
+          ),
+        ]
+      : [];
   return [
     h('h4', {}, `Addresses at ${dateText(atMs)}`),
     h('p', { class: 'summary' }, summary),
-    ...(rows.length > 0 ? [h('table', { class: 'list' }, head, h('tbody', {}, ...rows.slice(0, maxAddresses)))] : []),
+    ...(rows.length > 0
+      ? [h('table', { class: 'list' }, head, h('tbody', {}, ...rows.slice(0, maxAddresses)))]
+      : []),
     ...more,
     ...(caveats.length > 0 ? [lineList(caveats)] : []),
   ];
@@ -138,7 +173,11 @@ function addressesThen({ summary, addresses, gone, caveats }: Then, atMs: number
 
 const columns = (): readonly string[] => ['In', 'Address', 'Pod', 'State', `Since (${zoneName()})`, 'Why'];
 
-function row({ places, address, pod, why }: Pick<AddressThen | GoneThen, 'places' | 'address' | 'pod' | 'why'>, state: string, sinceMs?: number) {
+function row(
+  { places, address, pod, why }: Pick<AddressThen | GoneThen, 'places' | 'address' | 'pod' | 'why'>,
+  state: string,
+  sinceMs?: number,
+) {
   const since = sinceMs === undefined ? 'before the first record' : dateText(sinceMs);
   const cells: readonly Child[] = [places.join(' and '), address, pod, state, since, why ?? ''];
   return h('tr', {}, ...cells.map((cell, i) => h('td', { 'data-title': columns()[i] }, cell)));

@@ -1,4 +1,7 @@
-/** The time that charts show: the last minutes, or minutes until a moment. The URL has it, so a link shows the same charts later. */
+/**
+ * The time that charts show: the last minutes, or minutes until a moment. The URL has it, so a link shows the
+ * same charts later.
+ */
 import { h } from './dom.ts';
 import { minuteText, parseMinute, zoneName } from './time-zone.ts';
 
@@ -14,17 +17,26 @@ export function rangeQuery({ minutes, untilMs }: TimeRange, defaultMinutes: numb
   return `?minutes=${minutes}${untilMs === undefined ? '' : `&until=${new Date(untilMs).toISOString().slice(0, 16)}Z`}`;
 }
 
-/** Returns undefined for a hash without a range. Minutes that the source does not offer become the default. */
+/**
+ * Returns undefined for a hash without a range. Minutes that the source does not offer become the default.
+ */
 export function parseRange(hash: string, choices: readonly number[]): TimeRange | undefined {
   const at = hash.indexOf('?');
   if (at < 0) return undefined;
   const query = new URLSearchParams(hash.slice(at));
   const minutes = Number(query.get('minutes'));
   const untilMs = Date.parse(query.get('until') ?? '');
-  return { minutes: choices.includes(minutes) ? minutes : (choices[0] ?? 5), untilMs: Number.isNaN(untilMs) ? undefined : untilMs };
+  return {
+    minutes: choices.includes(minutes) ? minutes : (choices[0] ?? 5),
+    untilMs: Number.isNaN(untilMs) ? undefined : untilMs,
+  };
 }
 
-export function rangeControls(choices: readonly number[], range: TimeRange, changed: (range: TimeRange) => void): HTMLElement {
+export function rangeControls(
+  choices: readonly number[],
+  range: TimeRange,
+  changed: (range: TimeRange) => void,
+): HTMLElement {
   let current = range;
   const buttons = choices.map((minutes) => {
     const button = h('button', { type: 'button' }, minutes < 120 ? `${minutes} min` : `${minutes / 60} h`);
@@ -46,7 +58,8 @@ export function rangeControls(choices: readonly number[], range: TimeRange, chan
   }
 
   function show(): void {
-    for (const [i, button] of buttons.entries()) button.setAttribute('aria-pressed', String(choices[i] === current.minutes));
+    for (const [i, button] of buttons.entries())
+      button.setAttribute('aria-pressed', String(choices[i] === current.minutes));
     live.setAttribute('aria-pressed', String(current.untilMs === undefined));
     until.value = current.untilMs === undefined ? '' : minuteText(current.untilMs);
   }

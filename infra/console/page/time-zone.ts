@@ -19,7 +19,8 @@ export function switchZone(): void {
 }
 
 /** Returns `2026-03-01T14:03:00.000` in the chosen zone. */
-const timeIn = (atMs: number): string => new Date(isLocal ? atMs - new Date(atMs).getTimezoneOffset() * 60_000 : atMs).toISOString().slice(0, -1);
+const timeIn = (atMs: number): string =>
+  new Date(isLocal ? atMs - new Date(atMs).getTimezoneOffset() * 60_000 : atMs).toISOString().slice(0, -1);
 
 export const dateText = (atMs: number): string => timeIn(atMs).slice(0, 19).replace('T', ' ');
 export const clockText = (atMs: number): string => timeIn(atMs).slice(11, 19);
@@ -33,4 +34,6 @@ const utcTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
 /** Returns the text of an answer with its times in the chosen zone. A local time has no Z at its end. */
 export const inZone = (text: string): string =>
-  isLocal ? text.replace(utcTime, (time, fraction = '') => `${timeIn(Date.parse(time)).slice(0, 19)}${fraction}`) : text;
+  isLocal
+    ? text.replace(utcTime, (time, fraction = '') => `${timeIn(Date.parse(time)).slice(0, 19)}${fraction}`)
+    : text;

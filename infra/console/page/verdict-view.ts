@@ -20,7 +20,10 @@ export function verdictView() {
       const { state, text, problems } = verdictOn(rows, durationText);
       element.dataset['state'] = state;
       setText(sentence, text);
-      const more = problems.length > shown ? [h('li', {}, `${(problems.length - shown).toLocaleString('en')} more in the table`)] : [];
+      const more =
+        problems.length > shown
+          ? [h('li', {}, `${(problems.length - shown).toLocaleString('en')} more in the table`)]
+          : [];
       const items = JSON.stringify(problems);
       if (items === drawn) return;
       drawn = items;
@@ -32,5 +35,7 @@ export function verdictView() {
 
 function cause({ cluster, text, filter }: Problem, linked: boolean): HTMLElement {
   const clause = filter ? h('a', { href: servicesHash(cluster, filter) }, text) : text;
-  return linked ? h('li', {}, h('a', { href: hashOf('cluster', cluster) }, cluster), ': ', clause) : h('li', {}, clause);
+  return linked
+    ? h('li', {}, h('a', { href: hashOf('cluster', cluster) }, cluster), ': ', clause)
+    : h('li', {}, clause);
 }

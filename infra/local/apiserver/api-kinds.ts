@@ -28,7 +28,10 @@ export interface KindFacts extends Resource {
   readonly createOnUpdate?: boolean;
   /** DELETE answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
-  /** The fields whose change raises metadata.generation. If undefined, objects lack a generation (API-9, TR-7). */
+  /**
+   * The fields whose change raises metadata.generation. If undefined, objects lack a generation (API-9,
+   * TR-7).
+   */
   readonly generation?: 'spec' | 'all but metadata, and labels';
 }
 
@@ -48,9 +51,13 @@ export const storeKinds = Object.keys(kindFacts) as StoreKind[];
 
 const groupOf = (kind: StoreKind): string => kindFacts[kind].apiVersion.split('/').slice(0, -1).join('/');
 /** Messages and details of a Status name either the resource or the kind. */
-export const nameOf = { resource: (kind: StoreKind) => kindFacts[kind].plural, kind: (kind: StoreKind): string => kind };
+export const nameOf = {
+  resource: (kind: StoreKind) => kindFacts[kind].plural,
+  kind: (kind: StoreKind): string => kind,
+};
 export type NamedBy = keyof typeof nameOf;
-export const qualified = (kind: StoreKind, by: NamedBy): string => [nameOf[by](kind), groupOf(kind)].filter(Boolean).join('.');
+export const qualified = (kind: StoreKind, by: NamedBy): string =>
+  [nameOf[by](kind), groupOf(kind)].filter(Boolean).join('.');
 export const detailsOf = (kind: StoreKind, name: string, by: NamedBy = 'resource') => ({
   name,
   ...(groupOf(kind) && { group: groupOf(kind) }),
@@ -59,6 +66,7 @@ export const detailsOf = (kind: StoreKind, name: string, by: NamedBy = 'resource
 
 /** Returns true if the difference between the two objects raises metadata.generation (API-9). */
 export function bumpsGeneration({ generation }: KindFacts, old: RawObject, object: RawObject): boolean {
-  const counted = ({ metadata, ...content }: RawObject) => (generation === 'spec' ? content.spec : [content, metadata.labels]);
+  const counted = ({ metadata, ...content }: RawObject) =>
+    generation === 'spec' ? content.spec : [content, metadata.labels];
   return generation !== undefined && !isDeepStrictEqual(counted(old), counted(object));
 }

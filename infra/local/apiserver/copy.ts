@@ -1,4 +1,7 @@
-/** Copies a JSON value. Every write of the store makes a copy, and this is several times as fast as structuredClone or a round of JSON. */
+/**
+ * Copies a JSON value. Every write of the store makes a copy, and this is several times as fast as
+ * structuredClone or a round of JSON.
+ */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson) as T;
@@ -12,6 +15,7 @@ export function copyWithoutNulls<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyWithoutNulls) as T;
   const copy: { [field: string]: unknown } = {};
-  for (const field in value) if (value[field] !== null && value[field] !== undefined) copy[field] = copyWithoutNulls(value[field]);
+  for (const field in value)
+    if (value[field] !== null && value[field] !== undefined) copy[field] = copyWithoutNulls(value[field]);
   return copy as T;
 }

@@ -5,21 +5,34 @@ export interface Allocator {
   readonly dualStack: boolean;
 }
 
-/** Sets the API server's defaults that the controllers can see, in `object` itself. `old` is the stored object of an update. */
-export function setDefaults(kind: StoreKind, object: RawObject, old: RawObject | undefined, allocate: Allocator): void {
+/**
+ * Sets the API server's defaults that the controllers can see, in `object` itself. `old` is the stored object
+ * of an update.
+ */
+export function setDefaults(
+  kind: StoreKind,
+  object: RawObject,
+  old: RawObject | undefined,
+  allocate: Allocator,
+): void {
   for (const field of ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const) {
     if (isEmpty(object.metadata[field])) delete object.metadata[field];
   }
   defaulters[kind]?.(object, old, allocate);
 }
 
-const defaulters: { readonly [K in StoreKind]?: (object: RawObject, old: RawObject | undefined, allocate: Allocator) => void } = {
+const defaulters: {
+  readonly [K in StoreKind]?: (object: RawObject, old: RawObject | undefined, allocate: Allocator) => void;
+} = {
   Service: defaultService,
   Pod: defaultPod,
   Endpoints: defaultEndpoints,
   EndpointSlice: defaultSlice,
   Namespace(namespace) {
-    Object.assign(namespace, { spec: { finalizers: ['kubernetes'] }, status: namespace.status ?? { phase: 'Active' } });
+    Object.assign(namespace, {
+      spec: { finalizers: ['kubernetes'] },
+      status: namespace.status ?? { phase: 'Active' },
+    });
   },
 };
 
@@ -40,7 +53,8 @@ function defaultService(service: RawObject, old: RawObject | undefined, allocate
   if (isEmpty(spec['selector'])) delete spec['selector'];
   if (ports.length === 0) delete spec['ports'];
   if (spec['type'] === 'ExternalName') {
-    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']) delete spec[field];
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy'])
+      delete spec[field];
     return;
   }
   defaultFamilies(spec, old?.spec, allocate);
@@ -56,9 +70,11 @@ function defaultFamilies(spec: Fields, old: Fields | undefined, allocate: Alloca
   spec['ipFamilyPolicy'] ||= old?.['ipFamilyPolicy'];
   const headless = spec['clusterIP'] === 'None';
   const ips = (spec['clusterIPs'] ?? (spec['clusterIP'] ? [spec['clusterIP']] : [])) as string[];
-  let families = (spec['ipFamilies'] ?? (headless ? [] : ips.map((ip) => (ip.includes(':') ? 'IPv6' : 'IPv4')))) as ('IPv4' | 'IPv6')[];
+  let families = (spec['ipFamilies'] ??
+    (headless ? [] : ips.map((ip) => (ip.includes(':') ? 'IPv6' : 'IPv4')))) as ('IPv4' | 'IPv6')[];
   const free = headless && !spec['selector'] && families.length === 0;
-  const policy = (spec['ipFamilyPolicy'] || (allocate.dualStack && (free || families.length === 2) ? 'RequireDualStack' : 'SingleStack')) as string;
+  const policy = (spec['ipFamilyPolicy'] ||
+    (allocate.dualStack && (free || families.length === 2) ? 'RequireDualStack' : 'SingleStack')) as string;
   if (families.length === 0) families = ['IPv4'];
   if (policy === 'SingleStack' || !allocate.dualStack) families = families.slice(0, 1);
   else if (families.length === 1) families = [...families, families[0] === 'IPv4' ? 'IPv6' : 'IPv4'];
@@ -70,7 +86,8 @@ function defaultPod(pod: RawObject): void {
   const { spec = {} } = pod;
   spec['terminationGracePeriodSeconds'] ??= 30;
   for (const list of ['containers', 'initContainers']) {
-    for (const container of (spec[list] ?? []) as { ports?: PortFields[] }[]) for (const port of container.ports ?? []) port.protocol ||= 'TCP';
+    for (const container of (spec[list] ?? []) as { ports?: PortFields[] }[])
+      for (const port of container.ports ?? []) port.protocol ||= 'TCP';
   }
   pod.status = { phase: 'Pending', ...pod.status };
 }
@@ -79,7 +96,8 @@ function defaultEndpoints(endpoints: RawObject): void {
   const subsets = (endpoints['subsets'] ?? []) as Fields[];
   if (subsets.length === 0) delete endpoints['subsets'];
   for (const subset of subsets) {
-    for (const field of ['addresses', 'notReadyAddresses', 'ports']) if (isEmpty(subset[field])) delete subset[field];
+    for (const field of ['addresses', 'notReadyAddresses', 'ports'])
+      if (isEmpty(subset[field])) delete subset[field];
     for (const port of (subset['ports'] ?? []) as PortFields[]) {
       port.protocol ||= 'TCP';
       if (!port['name']) delete port['name'];
@@ -97,4 +115,5 @@ function defaultSlice(slice: RawObject): void {
   }
 }
 
-const isEmpty = (value: unknown): boolean => value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+const isEmpty = (value: unknown): boolean =>
+  value === null || (typeof value === 'object' && Object.keys(value).length === 0);

@@ -12,7 +12,13 @@ export class Refusal extends ClusterApiError {
   constructor(code: number, reason: string | undefined, message: string, details?: Details) {
     const causes = (details?.causes ?? []).flatMap((c) => c.reason ?? []);
     const fields = (details?.causes ?? []).flatMap((c) => c.field ?? []);
-    super(message, { status: code, ...(reason && { reason }), causes, fields, retryAfterSeconds: details?.retryAfterSeconds });
+    super(message, {
+      status: code,
+      ...(reason && { reason }),
+      causes,
+      fields,
+      retryAfterSeconds: details?.retryAfterSeconds,
+    });
     this.body = { ...failure, message, ...(reason && { reason }), ...(details && { details }), code };
   }
 }
@@ -23,11 +29,18 @@ export const badRequest = (message: string): Refusal => new Refusal(400, 'BadReq
 
 const about = (code: number, reason: string, kind: StoreKind, name: string, text: string): Refusal =>
   new Refusal(code, reason, `${qualified(kind, 'resource')} "${name}" ${text}`, detailsOf(kind, name));
-export const notFound = (kind: StoreKind, name: string): Refusal => about(404, 'NotFound', kind, name, 'not found');
-export const alreadyExists = (kind: StoreKind, name: string): Refusal => about(409, 'AlreadyExists', kind, name, 'already exists');
+export const notFound = (kind: StoreKind, name: string): Refusal =>
+  about(404, 'NotFound', kind, name, 'not found');
+export const alreadyExists = (kind: StoreKind, name: string): Refusal =>
+  about(409, 'AlreadyExists', kind, name, 'already exists');
 
 export const conflict = (kind: StoreKind, name: string, why: string, by: NamedBy = 'resource'): Refusal =>
-  new Refusal(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(kind, by)} "${name}": ${why}`, detailsOf(kind, name, by));
+  new Refusal(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(kind, by)} "${name}": ${why}`,
+    detailsOf(kind, name, by),
+  );
 
 export function invalid(kind: StoreKind, name: string, causes: FieldError[]): Refusal {
   const texts = causes.map((c) => `${c.field}: ${c.message}`).join(', ');
@@ -38,6 +51,10 @@ export function invalid(kind: StoreKind, name: string, causes: FieldError[]): Re
 export function terminating(kind: StoreKind, name: string, namespace: string): Refusal {
   const resource = qualified(kind, 'resource');
   const message = `${resource} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`;
-  const cause = { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' };
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
   return new Refusal(403, 'Forbidden', message, { ...detailsOf(kind, name), causes: [cause] });
 }

@@ -25,7 +25,9 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** Serves the API server's wire protocol over a store, on 127.0.0.1, with the kinds of api-kinds.ts as JSON. */
+/**
+ * Serves the API server's wire protocol over a store, on 127.0.0.1, with the kinds of api-kinds.ts as JSON.
+ */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const server = createServer((request, response) => {
     response.on('error', () => {});
@@ -34,7 +36,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       answer(response, body.code ?? 500, body);
     });
   });
-  // The server keeps idle connections longer than any client does, so it never closes a connection that a client begins to use.
+  // The server keeps idle connections longer than any client does, so it never closes a connection that a
+  // client begins to use.
   server.keepAliveTimeout = 120_000;
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');
@@ -48,14 +51,21 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
 }
 
-async function handle({ store, token }: ApiServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(
+  { store, token }: ApiServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://server');
   const method = request.method ?? 'GET';
   if (/^\/(readyz|livez|healthz)$/.test(pathname)) return void response.end('ok');
-  if (token && request.headers.authorization !== `Bearer ${token}`) throw new Refusal(401, 'Unauthorized', 'Unauthorized');
+  if (token && request.headers.authorization !== `Bearer ${token}`)
+    throw new Refusal(401, 'Unauthorized', 'Unauthorized');
   const body = parse((await text(request)) || '{}', 'object');
-  if (pathname === '/version') return answer(response, 200, { major: '1', minor: '37', gitVersion: 'v1.37.2' });
-  if (pathname.endsWith('/selfsubjectaccessreviews')) return answer(response, 201, { ...body, status: { allowed: true } });
+  if (pathname === '/version')
+    return answer(response, 200, { major: '1', minor: '37', gitVersion: 'v1.37.2' });
+  if (pathname.endsWith('/selfsubjectaccessreviews'))
+    return answer(response, 201, { ...body, status: { allowed: true } });
 
   const [, root, namespace = '', plural, name, subresource] = route.exec(decodeURIComponent(pathname)) ?? [];
   const kind = storeKinds.find((k) => kindFacts[k].root === root && kindFacts[k].plural === plural);
@@ -64,9 +74,13 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
   const manager = query.get('fieldManager') || request.headers['user-agent']?.split('/')[0] || 'unknown';
   const write = { manager, ...(subresource && { subresource: 'status' as const }) };
   if (name === undefined) {
-    const [byLabel, byField] = [labelMatch(query.get('labelSelector') ?? ''), fieldMatch(kind, query.get('fieldSelector') ?? '')];
+    const [byLabel, byField] = [
+      labelMatch(query.get('labelSelector') ?? ''),
+      fieldMatch(kind, query.get('fieldSelector') ?? ''),
+    ];
     const target: Target = { kind, namespace, query, match: (o) => byLabel(o) && byField(o) };
-    if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? '')) return watchKind(store, target, response);
+    if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? ''))
+      return watchKind(store, target, response);
     if (method === 'GET') return answer(response, 200, listPage(store, target));
     if (method === 'POST' && query.get('dryRun') === 'All') {
       dryRunCreate(store, kind, namespace, body);
@@ -80,26 +94,49 @@ async function handle({ store, token }: ApiServerOptions, request: IncomingMessa
     }
   } else if (method === 'GET') return answer(response, 200, store.get(kind, namespace, name));
   else if (method === 'PUT')
-    return answer(response, store.find(kind, namespace, name) ? 200 : 201, store.replace(kind, namespace, name, body, write));
+    return answer(
+      response,
+      store.find(kind, namespace, name) ? 200 : 201,
+      store.replace(kind, namespace, name, body, write),
+    );
   else if (method === 'PATCH') {
-    return answer(response, 200, store.patch(kind, namespace, name, body, patchTypeOf(request.headers['content-type']), write));
+    return answer(
+      response,
+      200,
+      store.patch(kind, namespace, name, body, patchTypeOf(request.headers['content-type']), write),
+    );
   } else if (method === 'DELETE') {
     const { object, gone } = store.delete(kind, namespace, name, body as DeleteOptions);
-    const success = { kind: 'Status', apiVersion: 'v1', status: 'Success', details: { ...detailsOf(kind, name), uid: object.metadata.uid } };
+    const success = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      status: 'Success',
+      details: { ...detailsOf(kind, name), uid: object.metadata.uid },
+    };
     return answer(response, 200, gone && !kindFacts[kind].returnsDeleted ? success : object);
   }
-  throw new Refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+  throw new Refusal(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );
 }
 
-const route = /^(\/api\/v1|\/apis\/[a-z0-9.-]+\/[a-z0-9]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
+const route =
+  /^(\/api\/v1|\/apis\/[a-z0-9.-]+\/[a-z0-9]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
 
 /** Later pages show the state of the first page, as long as the history reaches back to it. */
 function listPage(store: Store, { kind, namespace, query, match }: Target): object {
   const token = query.get('continue');
-  const page = token ? (parse(Buffer.from(token, 'base64url').toString(), 'continue token') as { rv: number; start: string }) : undefined;
+  const page = token
+    ? (parse(Buffer.from(token, 'base64url').toString(), 'continue token') as { rv: number; start: string })
+    : undefined;
   const resourceVersion = page?.rv ?? store.resourceVersion;
   const keyOfItem = ({ metadata }: RawObject) => keyOf(kind, metadata.namespace, metadata.name);
-  const all = store.list(kind, namespace, resourceVersion).filter((o) => match(o) && (!page || keyOfItem(o) > page.start));
+  const all = store
+    .list(kind, namespace, resourceVersion)
+    .filter((o) => match(o) && (!page || keyOfItem(o) > page.start));
   const items = all.slice(0, Number(query.get('limit')) || all.length);
   const remaining = all.length - items.length;
   const place = { rv: resourceVersion, start: remaining > 0 ? keyOfItem(items.at(-1) as RawObject) : '' };

@@ -16,8 +16,10 @@ export const labelMatch = (text: string): Match => every(text, (key) => (o) => o
 
 export function fieldMatch(kind: StoreKind, text: string): Match {
   return every(text, (field) => {
-    if (![...common, ...(special[kind] ?? [])].includes(field)) throw badRequest(`field label not supported: ${field}`);
-    return (o) => String(field.split('.').reduce<unknown>((part, name) => (part as Fields | undefined)?.[name], o) ?? '');
+    if (![...common, ...(special[kind] ?? [])].includes(field))
+      throw badRequest(`field label not supported: ${field}`);
+    return (o) =>
+      String(field.split('.').reduce<unknown>((part, name) => (part as Fields | undefined)?.[name], o) ?? '');
   });
 }
 
@@ -33,7 +35,9 @@ function every(text: string, reader: (key: string) => (object: RawObject) => str
     const [, not, key = '', op, wanted] = /^(!?)([\w./-]+)(?:(==?|!=)(.*))?$/.exec(term) ?? [];
     if (!key) throw badRequest(`unable to parse requirement: ${term}`);
     const value = reader(key);
-    return op ? (o) => (value(o) === wanted) === (op !== '!=') : (o) => (value(o) === undefined) === (not === '!');
+    return op
+      ? (o) => (value(o) === wanted) === (op !== '!=')
+      : (o) => (value(o) === undefined) === (not === '!');
   });
   return (object) => matches.every((match) => match(object));
 }

@@ -13,7 +13,8 @@ export function patchTypeOf(contentType: string | undefined): PatchType {
 /** Applies a patch by RFC 7396. A strategic patch merges lists of objects that have a merge key. */
 export function applyPatch(target: unknown, patch: unknown, type: PatchType, field = ''): unknown {
   const key = mergeKeys[field];
-  if (type === 'strategic' && key && Array.isArray(patch) && Array.isArray(target)) return mergeLists(target, patch, key);
+  if (type === 'strategic' && key && Array.isArray(patch) && Array.isArray(target))
+    return mergeLists(target, patch, key);
   if (!isMap(patch)) return patch;
   const result: Fields = isMap(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
@@ -23,7 +24,12 @@ export function applyPatch(target: unknown, patch: unknown, type: PatchType, fie
   return result;
 }
 
-const mergeKeys: { readonly [field: string]: string } = { conditions: 'type', containers: 'name', podIPs: 'ip', ownerReferences: 'uid' };
+const mergeKeys: { readonly [field: string]: string } = {
+  conditions: 'type',
+  containers: 'name',
+  podIPs: 'ip',
+  ownerReferences: 'uid',
+};
 
 function mergeLists(target: readonly Fields[], patch: readonly Fields[], key: string): unknown[] {
   const added = patch.filter((p) => !target.some((t) => t[key] === p[key]));
@@ -31,4 +37,5 @@ function mergeLists(target: readonly Fields[], patch: readonly Fields[], key: st
   return [...added, ...kept];
 }
 
-const isMap = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

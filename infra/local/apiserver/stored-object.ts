@@ -1,4 +1,6 @@
-/** The rules of the API server for one object: what a write copies, and what it keeps of the former object. */
+/**
+ * The rules of the API server for one object: what a write copies, and what it keeps of the former object.
+ */
 import { kindFacts, type RawMeta, type RawObject, type StoreKind } from './api-kinds.ts';
 import { copyWithoutNulls } from './copy.ts';
 import { badRequest, conflict } from './failure.ts';
@@ -10,7 +12,14 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds?: number | undefined;
 }
 
-export const inherited = ['uid', 'creationTimestamp', 'generateName', 'generation', 'resourceVersion', 'managedFields'] as const;
+export const inherited = [
+  'uid',
+  'creationTimestamp',
+  'generateName',
+  'generation',
+  'resourceVersion',
+  'managedFields',
+] as const;
 export const fixedByDeletion = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
 
 /** Returns a private copy without null fields, with this kind and namespace. */
@@ -24,9 +33,24 @@ export function copy(kind: StoreKind, namespace: string, incoming: object): RawO
   return Object.assign(object, { apiVersion: kindFacts[kind].apiVersion, kind });
 }
 
-export function graceOf(kind: StoreKind, { metadata, spec, status }: RawObject, options: DeleteOptions): number {
-  if (kind !== 'Pod' || !spec?.['nodeName'] || status?.['phase'] === 'Succeeded' || status?.['phase'] === 'Failed') return 0;
-  return options.gracePeriodSeconds ?? metadata.deletionGracePeriodSeconds ?? (spec['terminationGracePeriodSeconds'] as number | undefined) ?? 30;
+export function graceOf(
+  kind: StoreKind,
+  { metadata, spec, status }: RawObject,
+  options: DeleteOptions,
+): number {
+  if (
+    kind !== 'Pod' ||
+    !spec?.['nodeName'] ||
+    status?.['phase'] === 'Succeeded' ||
+    status?.['phase'] === 'Failed'
+  )
+    return 0;
+  return (
+    options.gracePeriodSeconds ??
+    metadata.deletionGracePeriodSeconds ??
+    (spec['terminationGracePeriodSeconds'] as number | undefined) ??
+    30
+  );
 }
 
 export function keep<T extends object>(target: T, old: T, field: keyof T): void {
@@ -35,7 +59,11 @@ export function keep<T extends object>(target: T, old: T, field: keyof T): void 
 }
 
 /** Throws a conflict if the object is another one than the caller has seen. */
-export function checkPreconditions(kind: StoreKind, { metadata: { name, uid, resourceVersion } }: RawObject, { preconditions }: DeleteOptions): void {
+export function checkPreconditions(
+  kind: StoreKind,
+  { metadata: { name, uid, resourceVersion } }: RawObject,
+  { preconditions }: DeleteOptions,
+): void {
   for (const [what, wanted, is] of [
     ['UID', preconditions?.uid, uid],
     ['ResourceVersion', preconditions?.resourceVersion, resourceVersion],
@@ -53,6 +81,12 @@ export function stamp(
   time: string,
 ): void {
   const others = before.filter((m) => m.manager !== manager || m.subresource !== subresource);
-  const mine = { manager, operation: 'Update', apiVersion: object.apiVersion, time, ...(subresource && { subresource }) };
+  const mine = {
+    manager,
+    operation: 'Update',
+    apiVersion: object.apiVersion,
+    time,
+    ...(subresource && { subresource }),
+  };
   object.metadata.managedFields = [...others, mine];
 }

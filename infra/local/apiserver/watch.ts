@@ -5,8 +5,15 @@ import type { StoreEvent } from './history.ts';
 import type { Target } from './list-selectors.ts';
 import type { Store } from './store.ts';
 
-/** Writes events until the time is up or the client disconnects. After the request is parsed, every failure is an event of the stream. */
-export function watchKind(store: Store, { kind, namespace, query, match }: Target, response: ServerResponse): void {
+/**
+ * Writes events until the time is up or the client disconnects. After the request is parsed, every failure is
+ * an event of the stream.
+ */
+export function watchKind(
+  store: Store,
+  { kind, namespace, query, match }: Target,
+  response: ServerResponse,
+): void {
   const given = query.get('resourceVersion') ?? '';
   if (!/^\d*$/.test(given)) throw badRequest(`resourceVersion: Invalid value: ${given}`);
   const initial = query.get('sendInitialEvents') === 'true';
@@ -21,7 +28,8 @@ export function watchKind(store: Store, { kind, namespace, query, match }: Targe
   };
   const bookmark = (annotations = {}): void => {
     const metadata = { resourceVersion: String(store.resourceVersion), annotations };
-    if (query.get('allowWatchBookmarks') === 'true') send('BOOKMARK', { kind, apiVersion: kindFacts[kind].apiVersion, metadata });
+    if (query.get('allowWatchBookmarks') === 'true')
+      send('BOOKMARK', { kind, apiVersion: kindFacts[kind].apiVersion, metadata });
   };
   const deliver = ({ object, previous, type, resourceVersion }: StoreEvent): void => {
     if (resourceVersion <= start || (namespace && object.metadata.namespace !== namespace)) return;
@@ -29,7 +37,11 @@ export function watchKind(store: Store, { kind, namespace, query, match }: Targe
     const after = type !== 'DELETED' && match(object);
     if (after) send(before ? 'MODIFIED' : 'ADDED', object);
     // An object that no longer matches is reported as deleted, in its former state.
-    else if (before) send('DELETED', { ...previous, metadata: { ...previous.metadata, resourceVersion: object.metadata.resourceVersion } });
+    else if (before)
+      send('DELETED', {
+        ...previous,
+        metadata: { ...previous.metadata, resourceVersion: object.metadata.resourceVersion },
+      });
   };
 
   let stop: () => void;
@@ -43,7 +55,10 @@ export function watchKind(store: Store, { kind, namespace, query, match }: Targe
   }
   if (initial) bookmark({ 'k8s.io/initial-events-end': 'true' });
   const lastsMs = (Number(query.get('timeoutSeconds')) || 1800) * 1000;
-  const bookmarks = [setInterval(bookmark, 60_000), setTimeout(bookmark, Math.max(lastsMs - 2000, lastsMs / 2))];
+  const bookmarks = [
+    setInterval(bookmark, 60_000),
+    setTimeout(bookmark, Math.max(lastsMs - 2000, lastsMs / 2)),
+  ];
   const timers = [...bookmarks, setTimeout(() => response.end(), lastsMs)];
   response.once('close', () => {
     stop();

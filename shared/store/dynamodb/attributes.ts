@@ -17,16 +17,21 @@ export function encodeValue(value: Value): AttributeValue {
 }
 
 export function decodeItem(item: Record<string, AttributeValue>): Item {
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, decodeValue(name, value)])) as Item;
+  return Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, decodeValue(name, value)]),
+  ) as Item;
 }
 
 function decodeValue(name: string, value: AttributeValue): Value {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return Number(value.N);
   // The SDK returns a Buffer. As a plain Uint8Array equal bytes compare as equal.
-  if (value.B !== undefined) return new Uint8Array(value.B.buffer as ArrayBuffer, value.B.byteOffset, value.B.byteLength);
+  if (value.B !== undefined)
+    return new Uint8Array(value.B.buffer as ArrayBuffer, value.B.byteOffset, value.B.byteLength);
   if (value.NS !== undefined) return new Set(value.NS.map(Number));
-  throw new TypeError(`attribute ${name} has a type that the table does not use: ${Object.keys(value).join()}`);
+  throw new TypeError(
+    `attribute ${name} has a type that the table does not use: ${Object.keys(value).join()}`,
+  );
 }
 
 function encodeNumber(value: number): string {
@@ -34,10 +39,15 @@ function encodeNumber(value: number): string {
   return String(value);
 }
 
-export const encodeKey = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [tableKey.partition]: { S: pk }, [tableKey.sort]: { S: sk } });
+export const encodeKey = ({ pk, sk }: Key): Record<string, AttributeValue> => ({
+  [tableKey.partition]: { S: pk },
+  [tableKey.sort]: { S: sk },
+});
 
 /** The key of an item, whose other attributes may have any type. */
 export function keyOf(item: Record<string, AttributeValue>): Key {
-  const { pk, sk } = decodeItem(Object.fromEntries(Object.values(tableKey).map((name) => [name, item[name] as AttributeValue])));
+  const { pk, sk } = decodeItem(
+    Object.fromEntries(Object.values(tableKey).map((name) => [name, item[name] as AttributeValue])),
+  );
   return { pk, sk };
 }

@@ -7,7 +7,10 @@ import { decodeItem, encodeKey, keyOf } from './attributes.ts';
 const maxKeys = 100;
 /** Number of concurrent calls, so a slow call does not block later reads. */
 const maxCalls = 4;
-/** Number of calls in a row by which a throttled table answers no key. An answer may be partial: DynamoDB reads at most 1 MB of a partition a call. */
+/**
+ * Number of calls in a row by which a throttled table answers no key. An answer may be partial: DynamoDB
+ * reads at most 1 MB of a partition a call.
+ */
 const maxIdleRounds = 6;
 
 type RawItem = Parameters<typeof decodeItem>[0];
@@ -26,11 +29,16 @@ export interface Timers {
 }
 
 /**
- * Returns a function for strong reads by key. Reads of one turn of the event loop share a call, because each call costs half a millisecond of CPU and the
- * bill is the same. Reads that wait for a free call share the next one. A list of thousands of objects reads its fence before each object, and shares the
- * reads. Each read begins after it was requested, as strong consistency requires.
+ * Returns a function for strong reads by key. Reads of one turn of the event loop share a call, because each
+ * call costs half a millisecond of CPU and the bill is the same. Reads that wait for a free call share the
+ * next one. A list of thousands of objects reads its fence before each object, and shares the reads. Each
+ * read begins after it was requested, as strong consistency requires.
  */
-export function batchedGets(client: DynamoDBClient, tableName: string, timers: Timers = globalThis): (key: Key) => Promise<Item | undefined> {
+export function batchedGets(
+  client: DynamoDBClient,
+  tableName: string,
+  timers: Timers = globalThis,
+): (key: Key) => Promise<Item | undefined> {
   const waiting = new Map<string, Asked>();
   let calls = 0;
   let isFlushDue = false;
@@ -76,22 +84,30 @@ export function batchedGets(client: DynamoDBClient, tableName: string, timers: T
   }
 
   async function getOne(key: Key): Promise<RawItem | undefined> {
-    const output = await client.send(new GetItemCommand({ TableName: tableName, Key: encodeKey(key), ConsistentRead: true }));
+    const output = await client.send(
+      new GetItemCommand({ TableName: tableName, Key: encodeKey(key), ConsistentRead: true }),
+    );
     return output.Item;
   }
 
   /** Answers each key with the round that reads it. */
-  async function getAll(asked: readonly Asked[], answer: (id: string, raw: RawItem | undefined) => void): Promise<void> {
+  async function getAll(
+    asked: readonly Asked[],
+    answer: (id: string, raw: RawItem | undefined) => void,
+  ): Promise<void> {
     let left = new Map(asked.map(({ key }) => [idOf(key), encodeKey(key)]));
     for (let idle = 0; left.size > 0; ) {
       if (idle > 0) await new Promise<void>((resolve) => timers.setTimeout(resolve, 10 * 2 ** idle));
       const request = { [tableName]: { Keys: [...left.values()], ConsistentRead: true } };
       const output = await client.send(new BatchGetItemCommand({ RequestItems: request }));
       const items = new Map((output.Responses?.[tableName] ?? []).map((raw) => [rawIdOf(raw), raw]));
-      const unread = new Map((output.UnprocessedKeys?.[tableName]?.Keys ?? []).map((key) => [rawIdOf(key), key]));
+      const unread = new Map(
+        (output.UnprocessedKeys?.[tableName]?.Keys ?? []).map((key) => [rawIdOf(key), key]),
+      );
       for (const id of left.keys()) if (!unread.has(id)) answer(id, items.get(id));
       idle = unread.size < left.size ? 0 : idle + 1;
-      if (idle === maxIdleRounds) throw new Error(`the table answered none of ${unread.size} keys in ${maxIdleRounds} rounds`);
+      if (idle === maxIdleRounds)
+        throw new Error(`the table answered none of ${unread.size} keys in ${maxIdleRounds} rounds`);
       left = unread;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The table on DynamoDB. It uses low-level commands only, without features that the local table lacks (transactions, ALL_OLD on a failed condition), so
- * local runs use this driver too. The client retries.
+ * The table on DynamoDB. It uses low-level commands only, without features that the local table lacks
+ * (transactions, ALL_OLD on a failed condition), so local runs use this driver too. The client retries.
  */
 import {
   ConditionalCheckFailedException,
@@ -34,7 +34,12 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, timers?: 
     let start: QueryCommandInput['ExclusiveStartKey'];
     do {
       const limit = Number.isFinite(atMost) ? { Limit: atMost - items.length } : {};
-      const query = new QueryCommand({ ...common, ...input, ...limit, ...(start && { ExclusiveStartKey: start }) });
+      const query = new QueryCommand({
+        ...common,
+        ...input,
+        ...limit,
+        ...(start && { ExclusiveStartKey: start }),
+      });
       const page: QueryCommandOutput = await client.send(query);
       for (const item of page.Items ?? []) {
         const decoded = decodeItem(item);
@@ -55,14 +60,23 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, timers?: 
       if (!condition) return [];
       const { atMost = Number.POSITIVE_INFINITY, maxBytes, only } = range;
       const projection = only && projectionOf(only);
-      // BETWEEN includes its lower end, and a key condition cannot exclude it by a second part, so the query requests one more item.
-      const items = await pages({ ...condition, ...projection, ConsistentRead: true }, { atMost: atMost + 1, maxBytes });
+      // BETWEEN includes its lower end, and a key condition cannot exclude it by a second part, so the query
+      // requests one more item.
+      const items = await pages(
+        { ...condition, ...projection, ConsistentRead: true },
+        { atMost: atMost + 1, maxBytes },
+      );
       return items[0]?.sk === range.from ? items.slice(1) : items.slice(0, atMost);
     },
 
     async put(item, condition) {
       const expression = new ExpressionBuilder();
-      const command = new PutItemCommand({ ...common, Item: encodeItem(item), ...expression.condition(condition), ...expression.bindings() });
+      const command = new PutItemCommand({
+        ...common,
+        Item: encodeItem(item),
+        ...expression.condition(condition),
+        ...expression.bindings(),
+      });
       return (await held(client.send(command))) !== false;
     },
 
@@ -82,7 +96,12 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, timers?: 
 
     async delete(key, condition) {
       const expression = new ExpressionBuilder();
-      const command = new DeleteItemCommand({ ...common, Key: encodeKey(key), ...expression.condition(condition), ...expression.bindings() });
+      const command = new DeleteItemCommand({
+        ...common,
+        Key: encodeKey(key),
+        ...expression.condition(condition),
+        ...expression.bindings(),
+      });
       return (await held(client.send(command))) !== false;
     },
 
@@ -94,7 +113,9 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, timers?: 
         ExpressionAttributeValues: { ':p': encodeValue(key), ':s': encodeValue(until) },
       });
       const found = await allToEnd(dirtyKeysOf(cluster).map((key) => pages(input(key), { atMost: limit })));
-      const items = found.flat().map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
+      const items = found
+        .flat()
+        .map(({ pk, sk, ...rest }) => ({ pk, sk, dirtyAt: rest[dirtyIndex.sort] as number }));
       return items.sort((a, b) => a.dirtyAt - b.dirtyAt).slice(0, limit);
     },
 
@@ -114,12 +135,20 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, timers?: 
 /** Returns undefined if the range is empty, which DynamoDB would refuse. */
 function keyCondition(pk: string, { from = '', to }: KeyRange) {
   if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
-  if (from !== '' && to !== undefined && Buffer.compare(Buffer.from(from), Buffer.from(to)) >= 0) return undefined;
+  if (from !== '' && to !== undefined && Buffer.compare(Buffer.from(from), Buffer.from(to)) >= 0)
+    return undefined;
   const parts = {
     ...(from !== '' && { ':from': encodeValue(from) }),
     ...(to !== undefined && { ':to': encodeValue(to) }),
   };
-  const sort = from !== '' && to !== undefined ? '#s BETWEEN :from AND :to' : from !== '' ? '#s > :from' : to !== undefined ? '#s <= :to' : undefined;
+  const sort =
+    from !== '' && to !== undefined
+      ? '#s BETWEEN :from AND :to'
+      : from !== ''
+        ? '#s > :from'
+        : to !== undefined
+          ? '#s <= :to'
+          : undefined;
   return {
     KeyConditionExpression: sort ? `#p = :p AND ${sort}` : '#p = :p',
     ExpressionAttributeNames: { '#p': tableKey.partition, ...(sort && { '#s': tableKey.sort }) },

@@ -1,4 +1,7 @@
-/** Converts the port's conditions and changes to DynamoDB expressions. Every name is an alias, so reserved words cannot occur. */
+/**
+ * Converts the port's conditions and changes to DynamoDB expressions. Every name is an alias, so reserved
+ * words cannot occur.
+ */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Change, Value, WriteCondition } from '../table.ts';
 import { encodeValue } from './attributes.ts';
@@ -9,14 +12,22 @@ export class ExpressionBuilder {
   readonly #values: Record<string, AttributeValue> = {};
 
   update(change: Change): { UpdateExpression?: string } {
-    const set = Object.entries(change.set ?? {}).map(([name, value]) => `${this.#name(name)} = ${this.#value(value)}`);
+    const set = Object.entries(change.set ?? {}).map(
+      ([name, value]) => `${this.#name(name)} = ${this.#value(value)}`,
+    );
     const setIfAbsent = Object.entries(change.setIfAbsent ?? {}).map(([attribute, value]) => {
       const name = this.#name(attribute);
       return `${name} = if_not_exists(${name}, ${this.#value(value)})`;
     });
-    const add = Object.entries(change.add ?? {}).map(([name, value]) => `${this.#name(name)} ${this.#value(value)}`);
+    const add = Object.entries(change.add ?? {}).map(
+      ([name, value]) => `${this.#name(name)} ${this.#value(value)}`,
+    );
     const remove = (change.remove ?? []).map((name) => this.#name(name));
-    const clauses = [clause('SET', [...set, ...setIfAbsent]), clause('ADD', add), clause('REMOVE', remove)].filter((c) => c !== '');
+    const clauses = [
+      clause('SET', [...set, ...setIfAbsent]),
+      clause('ADD', add),
+      clause('REMOVE', remove),
+    ].filter((c) => c !== '');
     return clauses.length > 0 ? { UpdateExpression: clauses.join(' ') } : {};
   }
 
@@ -24,7 +35,10 @@ export class ExpressionBuilder {
     return condition ? { ConditionExpression: this.#condition(condition) } : {};
   }
 
-  bindings(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, AttributeValue> } {
+  bindings(): {
+    ExpressionAttributeNames?: Record<string, string>;
+    ExpressionAttributeValues?: Record<string, AttributeValue>;
+  } {
     const names = Object.fromEntries([...this.#aliases].map(([name, alias]) => [alias, name]));
     return {
       ...(this.#aliases.size > 0 && { ExpressionAttributeNames: names }),
@@ -39,7 +53,9 @@ export class ExpressionBuilder {
     if ('attribute' in c) return `${this.#name(c.attribute)} ${c.is} ${this.#value(c.value)}`;
     const [list, word] = 'all' in c ? [c.all, ' AND '] : [c.any, ' OR '];
     if (list.length === 0) throw new RangeError('a condition that lists nothing');
-    return list.map((part) => (needsBrackets(c, part) ? `(${this.#condition(part)})` : this.#condition(part))).join(word);
+    return list
+      .map((part) => (needsBrackets(c, part) ? `(${this.#condition(part)})` : this.#condition(part)))
+      .join(word);
   }
 
   #name(attribute: string): string {
@@ -55,7 +71,12 @@ export class ExpressionBuilder {
   }
 }
 
-/** AND binds closer than OR. Unneeded brackets are left out, because dynalite takes five times as long for each pair. */
-const needsBrackets = (whole: WriteCondition, part: WriteCondition): boolean => 'all' in whole && 'any' in part;
+/**
+ * AND binds closer than OR. Unneeded brackets are left out, because dynalite takes five times as long for
+ * each pair.
+ */
+const needsBrackets = (whole: WriteCondition, part: WriteCondition): boolean =>
+  'all' in whole && 'any' in part;
 
-const clause = (word: string, parts: readonly string[]): string => (parts.length > 0 ? `${word} ${parts.join(', ')}` : '');
+const clause = (word: string, parts: readonly string[]): string =>
+  parts.length > 0 ? `${word} ${parts.join(', ')}` : '';

@@ -1,6 +1,6 @@
 /**
- * The work item of a service, export or import: its pending work, and the rules which parts of a wake-up still need to run. It implements client-go's queue
- * (docs/behaviour.md 3) by a record with generations.
+ * The work item of a service, export or import: its pending work, and the rules which parts of a wake-up
+ * still need to run. It implements client-go's queue (docs/behaviour.md 3) by a record with generations.
  */
 import { type Part, partsOf, type WorkKind } from '#shared/kube/work-kinds.ts';
 
@@ -19,10 +19,14 @@ export interface WorkItem {
   readonly ranAtMs: number;
   readonly parts: PartStates;
   /**
-   * Text of store/triggers.ts, which is stored with the item to save a separate write. Undefined if it is stored separately or absent.
+   * Text of store/triggers.ts, which is stored with the item to save a separate write. Undefined if it is
+   * stored separately or absent.
    */
   readonly triggers: string | undefined;
-  /** Id of the newest record of the service's history (store/history-records.ts), so a reader can detect a missing record. */
+  /**
+   * Id of the newest record of the service's history (store/history-records.ts), so a reader can detect a
+   * missing record.
+   */
   readonly newestRecord?: number | undefined;
 }
 
@@ -37,7 +41,10 @@ export interface PartState {
   readonly failures: number;
   /** Number of the newest retry. It only grows, and is always the number of a sent message. */
   readonly retryNumber: number;
-  /** The generation that this retry covers, and its due time, ms since the epoch. The retry is pending until the generation is done. */
+  /**
+   * The generation that this retry covers, and its due time, ms since the epoch. The retry is pending until
+   * the generation is done.
+   */
   readonly retryGeneration: number;
   readonly retryDueMs: number;
 }
@@ -52,19 +59,29 @@ interface Received {
   readonly retryNumbers: { readonly [P in Part]?: number };
 }
 
-const untouched: PartState = { doneGeneration: 0, failures: 0, retryNumber: 0, retryGeneration: 0, retryDueMs: 0 };
+const untouched: PartState = {
+  doneGeneration: 0,
+  failures: 0,
+  retryNumber: 0,
+  retryGeneration: 0,
+  retryDueMs: 0,
+};
 
-export const partState = ({ parts }: Pick<WorkItem, 'parts'>, part: Part): PartState => parts[part] ?? untouched;
+export const partState = ({ parts }: Pick<WorkItem, 'parts'>, part: Part): PartState =>
+  parts[part] ?? untouched;
 
 /** The states of all parts of the item's kind. */
-const statesOf = (item: Pick<WorkItem, 'kind' | 'parts'>): readonly PartState[] => partsOf[item.kind].map((part) => partState(item, part));
+const statesOf = (item: Pick<WorkItem, 'kind' | 'parts'>): readonly PartState[] =>
+  partsOf[item.kind].map((part) => partState(item, part));
 
 /**
- * Returns the parts of the wake-up that still need to run. A part is left out if its generation is done, or if a newer pending retry covers the
- * generation. After a restore of the table the item's count may be behind the message's, so the item's count decides.
+ * Returns the parts of the wake-up that still need to run. A part is left out if its generation is done, or
+ * if a newer pending retry covers the generation. After a restore of the table the item's count may be behind
+ * the message's, so the item's count decides.
  */
 export function partsToRun(message: Received, item: WorkItem): readonly Part[] {
-  const generation = message.generation === 'latest' ? item.generation : Math.min(message.generation, item.generation);
+  const generation =
+    message.generation === 'latest' ? item.generation : Math.min(message.generation, item.generation);
   return partsOf[item.kind].filter((part) => {
     const number = message.retryNumbers[part];
     if (number === undefined) return false;
@@ -80,23 +97,37 @@ export const isDone = (item: Pick<WorkItem, 'kind' | 'parts'>, generation: numbe
   statesOf(item).every(({ doneGeneration }) => doneGeneration >= generation);
 
 /**
- * Returns true if a run under this lease is the first since the generation was added, provided that the generation met no lease. A run in between would have
- * covered it with any outcome: it would be done, or covered by a retry.
+ * Returns true if a run under this lease is the first since the generation was added, provided that the
+ * generation met no lease. A run in between would have covered it with any outcome: it would be done, or
+ * covered by a retry.
  */
 export const isFirstRunFor = (generation: number | 'latest', item: WorkItem): boolean =>
   item.generation === generation &&
-  statesOf(item).every(({ doneGeneration, retryGeneration }) => Math.max(doneGeneration, retryGeneration) < generation);
+  statesOf(item).every(
+    ({ doneGeneration, retryGeneration }) => Math.max(doneGeneration, retryGeneration) < generation,
+  );
 
 /** Returns true if all parts have done the newest generation. */
 export const isClean = (item: WorkItem): boolean => isDone(item, item.generation);
 
-/** Returns true if nothing has changed: the newest generation was added to look only, and the one before it is done. */
+/**
+ * Returns true if nothing has changed: the newest generation was added to look only, and the one before it is
+ * done.
+ */
 export const isLookOnly = (item: WorkItem): boolean =>
-  item.lookOnlyGeneration === item.generation && statesOf(item).every(({ doneGeneration }) => doneGeneration === item.generation - 1);
+  item.lookOnlyGeneration === item.generation &&
+  statesOf(item).every(({ doneGeneration }) => doneGeneration === item.generation - 1);
 
-export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean => lease !== undefined && lease.untilMs > nowMs;
+export const isLeased = ({ lease }: WorkItem, nowMs: number): boolean =>
+  lease !== undefined && lease.untilMs > nowMs;
 
-/** Returns the latest due time of the item's work. After a pod's change it waits for the batch period, after a failure for the retry. */
+/**
+ * Returns the latest due time of the item's work. After a pod's change it waits for the batch period, after a
+ * failure for the retry.
+ */
 export function dueMs(item: WorkItem, sinceMs: number, batchMs: number): number {
-  return Math.max((item.dirtyAtMs ?? sinceMs) + batchMs, ...statesOf(item).map(({ retryDueMs }) => retryDueMs));
+  return Math.max(
+    (item.dirtyAtMs ?? sinceMs) + batchMs,
+    ...statesOf(item).map(({ retryDueMs }) => retryDueMs),
+  );
 }

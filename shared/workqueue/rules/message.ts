@@ -24,8 +24,9 @@ export interface WakeUp {
   /** Time when the relay saw the change, by its node's clock, ms since the epoch. */
   readonly observedAtMs: number | undefined;
   /**
-   * The pace of a wake-up that also covers later changes (wake-pace.ts). `leads`: its message is for the latest generation when it is received. `follows`: it
-   * adds a generation without a message, because a leading wake-up is pending.
+   * The pace of a wake-up that also covers later changes (wake-pace.ts). `leads`: its message is for the
+   * latest generation when it is received. `follows`: it adds a generation without a message, because a
+   * leading wake-up is pending.
    */
   readonly pace?: 'leads' | 'follows';
 }
@@ -42,18 +43,29 @@ export const wakeUp = (namespace: string, name: string, more: Partial<WakeUp> = 
 });
 
 /**
- * Returns an immediate wake-up. The run of a Service reads the outputs from the API server, because the table's state may be wrong. The run of an import
- * always reads there, and the run of an export wakes its importers.
+ * Returns an immediate wake-up. The run of a Service reads the outputs from the API server, because the
+ * table's state may be wrong. The run of an import always reads there, and the run of an export wakes its
+ * importers.
  */
 export const wakeNow = (namespace: string, name: string, kind: WorkKind = 'service'): WakeUp =>
   wakeUp(namespace, name, { kind, readFromApiServer: kind === 'service' });
 
-const newRetryNumbers = (kind: WorkKind): RetryNumbers => Object.fromEntries(partsOf[kind].map((part) => [part, 0]));
+const newRetryNumbers = (kind: WorkKind): RetryNumbers =>
+  Object.fromEntries(partsOf[kind].map((part) => [part, 0]));
 
-export const isNewWork = ({ kind, retryNumbers }: WakeUpMessage): boolean => partsOf[kind].every((part) => retryNumbers[part] === 0);
+export const isNewWork = ({ kind, retryNumbers }: WakeUpMessage): boolean =>
+  partsOf[kind].every((part) => retryNumbers[part] === 0);
 
-/** Returns a wake-up for all parts, because a generation is for all of them. Its latency has the wait of a paced wake-up, and not the batch period. */
-export function newWork(cluster: string, w: WakeUp, generation: WakeUpMessage['generation'], nowMs: number): Delayed {
+/**
+ * Returns a wake-up for all parts, because a generation is for all of them. Its latency has the wait of a
+ * paced wake-up, and not the batch period.
+ */
+export function newWork(
+  cluster: string,
+  w: WakeUp,
+  generation: WakeUpMessage['generation'],
+  nowMs: number,
+): Delayed {
   const delayMs = w.delaySeconds * 1000;
   const message: WakeUpMessage = {
     cluster,
@@ -69,14 +81,36 @@ export function newWork(cluster: string, w: WakeUp, generation: WakeUpMessage['g
   return { message, delaySeconds: w.delaySeconds };
 }
 
-/** Returns a wake-up at the end of a lease, for the latest generation, in case the holder of the lease dies before it covers new work. */
-export function allAtLeaseEnd({ cluster, namespace, kind, name }: Work, seconds: number, nowMs: number): Delayed {
-  const message: WakeUpMessage = { cluster, namespace, kind, name, generation: 'latest', retryNumbers: newRetryNumbers(kind) };
+/**
+ * Returns a wake-up at the end of a lease, for the latest generation, in case the holder of the lease dies
+ * before it covers new work.
+ */
+export function allAtLeaseEnd(
+  { cluster, namespace, kind, name }: Work,
+  seconds: number,
+  nowMs: number,
+): Delayed {
+  const message: WakeUpMessage = {
+    cluster,
+    namespace,
+    kind,
+    name,
+    generation: 'latest',
+    retryNumbers: newRetryNumbers(kind),
+  };
   return delayUntil(message, nowMs + seconds * 1000, nowMs);
 }
 
-/** Returns the wake-up after a failure or a requeued run. `requeues` is the number of requeued runs in a row, or 0 after a failure. */
-export function retry({ cluster, namespace, kind, name }: Work, generation: number, retryNumbers: RetryNumbers, requeues: number): WakeUpMessage {
+/**
+ * Returns the wake-up after a failure or a requeued run. `requeues` is the number of requeued runs in a row,
+ * or 0 after a failure.
+ */
+export function retry(
+  { cluster, namespace, kind, name }: Work,
+  generation: number,
+  retryNumbers: RetryNumbers,
+  requeues: number,
+): WakeUpMessage {
   return { cluster, namespace, kind, name, generation, retryNumbers, ...(requeues > 0 && { requeues }) };
 }
 
@@ -84,14 +118,20 @@ export function retry({ cluster, namespace, kind, name }: Work, generation: numb
 export function delayUntil(message: WakeUpMessage, dueMs: number, nowMs: number): Delayed {
   const seconds = (dueMs - nowMs) / 1000;
   const notBeforeMs = seconds > maxDelaySeconds ? dueMs : undefined;
-  return { message: { ...message, dueMs, notBeforeMs }, delaySeconds: Math.min(maxDelaySeconds, Math.ceil(seconds)) };
+  return {
+    message: { ...message, dueMs, notBeforeMs },
+    delaySeconds: Math.min(maxDelaySeconds, Math.ceil(seconds)),
+  };
 }
 
 /**
- * Keeps only the newest of an item's wake-ups for new work, because it is for all parts and every earlier generation. This is right for every
- * outcome. A burst then costs one read of the work item. Retries stay as they are.
+ * Keeps only the newest of an item's wake-ups for new work, because it is for all parts and every earlier
+ * generation. This is right for every outcome. A burst then costs one read of the work item. Retries stay as
+ * they are.
  */
-export function coalesce<T extends { readonly message: WakeUpMessage }>(received: readonly T[]): readonly T[] {
+export function coalesce<T extends { readonly message: WakeUpMessage }>(
+  received: readonly T[],
+): readonly T[] {
   const fresh = received.filter(({ message }) => isNewWork(message));
   const [first] = fresh;
   if (!first) return received;
@@ -105,4 +145,5 @@ export function coalesce<T extends { readonly message: WakeUpMessage }>(received
   return [{ ...newest, message }, ...received.filter((r) => !fresh.includes(r))];
 }
 
-const rank = ({ generation }: WakeUpMessage): number => (generation === 'latest' ? Number.POSITIVE_INFINITY : generation);
+const rank = ({ generation }: WakeUpMessage): number =>
+  generation === 'latest' ? Number.POSITIVE_INFINITY : generation;

@@ -8,7 +8,10 @@ import type { Outcome } from './outcome.ts';
 export interface RunEnd {
   /** The generation that the run covered. */
   readonly generation: number;
-  /** The retry number of the run's wake-up, 0 or undefined for new work. `delayedByBatch` is true if the batch period delayed it. */
+  /**
+   * The retry number of the run's wake-up, 0 or undefined for new work. `delayedByBatch` is true if the batch
+   * period delayed it.
+   */
   readonly retryNumber: number | undefined;
   readonly delayedByBatch: boolean;
   /** Wait of the requeued parts in seconds, which they share. */
@@ -40,18 +43,25 @@ export function nextState(part: Part, state: PartState, outcome: Outcome, run: R
 function afterFailure(part: Part, state: PartState, error: string, run: RunEnd): Next {
   const exhausted = state.failures + 1 > maxRetries;
   const requeueAfterSeconds = exhausted ? Number.POSITIVE_INFINITY : backoffSeconds(part, state.failures);
-  // Upstream's queue keeps the earlier of two times for a key (Q-6), even if it forgets the key's failures (Q-13). A wake-up delayed by the batch period was in
-  // the queue before the retry, so it was the earlier one, and uses up the retry.
+  // Upstream's queue keeps the earlier of two times for a key (Q-6), even if it forgets the key's failures
+  // (Q-13). A wake-up delayed by the batch period was in the queue before the retry, so it was the earlier
+  // one, and uses up the retry.
   const covered = !run.delayedByBatch && isCoveredWithin(state, run, requeueAfterSeconds);
   if (!exhausted) {
-    const next = covered ? { state: coverWithPendingRetry(state, run.generation) } : scheduleRetry(state, run, requeueAfterSeconds);
+    const next = covered
+      ? { state: coverWithPendingRetry(state, run.generation) }
+      : scheduleRetry(state, run, requeueAfterSeconds);
     return { ...next, state: recordFailure(next.state) };
   }
   if (covered) return { state: forget(coverWithPendingRetry(state, run.generation)) };
   return { state: giveUp(state, run.generation), gaveUp: error };
 }
 
-export const recordSuccess = (state: PartState, generation: number): PartState => ({ ...state, doneGeneration: generation, failures: 0 });
+export const recordSuccess = (state: PartState, generation: number): PartState => ({
+  ...state,
+  doneGeneration: generation,
+  failures: 0,
+});
 
 const recordFailure = (state: PartState): PartState => ({ ...state, failures: state.failures + 1 });
 
@@ -59,27 +69,44 @@ const recordFailure = (state: PartState): PartState => ({ ...state, failures: st
 const forget = (state: PartState): PartState => ({ ...state, failures: 0 });
 
 /** Marks the part as done until the next change, which starts from zero failures. */
-const giveUp = (state: PartState, generation: number): PartState => forget({ ...state, doneGeneration: generation });
+const giveUp = (state: PartState, generation: number): PartState =>
+  forget({ ...state, doneGeneration: generation });
 
 function scheduleRetry(state: PartState, run: RunEnd, requeueAfterSeconds: number): Next {
   // The number must be above every number that any worker has sent.
   const retryNumber = Math.max(state.retryNumber, run.retryNumber ?? 0) + 1;
   return {
-    state: { ...state, retryNumber, retryGeneration: run.generation, retryDueMs: run.nowMs + requeueAfterSeconds * 1000 },
+    state: {
+      ...state,
+      retryNumber,
+      retryGeneration: run.generation,
+      retryDueMs: run.nowMs + requeueAfterSeconds * 1000,
+    },
     retryInSeconds: requeueAfterSeconds,
   };
 }
 
-/** Margin for a retry that is about to be received, because it may find the lease of the run that it should cover. */
+/**
+ * Margin for a retry that is about to be received, because it may find the lease of the run that it should
+ * cover.
+ */
 const marginMs = 500;
 
 /**
- * Returns true if a pending retry of this part also covers this run. It must be due no later than a new retry, and must not be the handled wake-up. A
- * controller then has one pending retry for any number of changes.
+ * Returns true if a pending retry of this part also covers this run. It must be due no later than a new
+ * retry, and must not be the handled wake-up. A controller then has one pending retry for any number of
+ * changes.
  */
 function isCoveredWithin(state: PartState, run: RunEnd, requeueAfterSeconds: number): boolean {
   const isPending = state.retryGeneration > state.doneGeneration && run.nowMs < state.retryDueMs - marginMs;
-  return isPending && state.retryDueMs <= run.nowMs + requeueAfterSeconds * 1000 && (run.retryNumber ?? 0) < state.retryNumber;
+  return (
+    isPending &&
+    state.retryDueMs <= run.nowMs + requeueAfterSeconds * 1000 &&
+    (run.retryNumber ?? 0) < state.retryNumber
+  );
 }
 
-const coverWithPendingRetry = (state: PartState, generation: number): PartState => ({ ...state, retryGeneration: generation });
+const coverWithPendingRetry = (state: PartState, generation: number): PartState => ({
+  ...state,
+  retryGeneration: generation,
+});

@@ -13,9 +13,27 @@ interface Scenario extends ClusterSize {
 
 const namespaceOf200 = { namespaces: 1, services: 20, podsPerService: 10 };
 const scenarios: readonly Scenario[] = [
-  { name: 'services of 10 pods, namespace of 200, one change at a time', ...namespaceOf200, changes: 500, burst: 1, everyMs: 5_000 },
-  { name: 'services of 10 pods, namespace of 200, 3 changes at once', ...namespaceOf200, changes: 501, burst: 3, everyMs: 2_000 },
-  { name: 'services of 10 pods, namespace of 200, storm of 50 a second', ...namespaceOf200, changes: 1_000, burst: 50, everyMs: 1_000 },
+  {
+    name: 'services of 10 pods, namespace of 200, one change at a time',
+    ...namespaceOf200,
+    changes: 500,
+    burst: 1,
+    everyMs: 5_000,
+  },
+  {
+    name: 'services of 10 pods, namespace of 200, 3 changes at once',
+    ...namespaceOf200,
+    changes: 501,
+    burst: 3,
+    everyMs: 2_000,
+  },
+  {
+    name: 'services of 10 pods, namespace of 200, storm of 50 a second',
+    ...namespaceOf200,
+    changes: 1_000,
+    burst: 50,
+    everyMs: 1_000,
+  },
   {
     name: 'services of 50 pods, namespace of 5,000, one change at a time',
     ...{ namespaces: 1, services: 100, podsPerService: 50 },
@@ -41,7 +59,8 @@ export interface ChangeCost {
 
 export async function costOfChanges(): Promise<readonly ChangeCost[]> {
   const costs: ChangeCost[] = [];
-  for (const scenario of scenarios) costs.push({ name: scenario.name, changes: scenario.changes, usage: await usageOf(scenario) });
+  for (const scenario of scenarios)
+    costs.push({ name: scenario.name, changes: scenario.changes, usage: await usageOf(scenario) });
   return costs;
 }
 
@@ -52,18 +71,31 @@ export async function costOfHistory(): Promise<number> {
 }
 
 export function printChanges(costs: readonly ChangeCost[]): void {
-  console.log('A change of a pod’s readiness: what the relay forwards of it, what is written to the cluster, and the echoes of that\n');
-  console.log('| | events a change | write units | read units | queue requests | log bytes | US dollars a million changes |');
+  console.log(
+    'A change of a pod’s readiness: what the relay forwards of it, what is written to the cluster, and the echoes of that\n',
+  );
+  console.log(
+    '| | events a change | write units | read units | queue requests | log bytes | US dollars a million changes |',
+  );
   console.log('| --- | --- | --- | --- | --- | --- | --- |');
   for (const { name, changes, usage } of costs) {
     const each = (n: number): string => (n / changes).toFixed(1);
     const { events, writeUnits, readUnits, queueRequests, logBytes } = usage;
-    const cells = [name, each(events), each(writeUnits), each(readUnits), each(queueRequests), Math.round(logBytes / changes)];
+    const cells = [
+      name,
+      each(events),
+      each(writeUnits),
+      each(readUnits),
+      each(queueRequests),
+      Math.round(logBytes / changes),
+    ];
     console.log(`| ${cells.join(' | ')} | ${((total(usage) / changes) * 1e6).toFixed(2)} |`);
   }
   const [first] = costs;
   if (!first) return;
-  const parts = Object.entries(dollarsOf(first.usage)).map(([what, dollars]) => `${what} ${((dollars / first.changes) * 1e6).toFixed(2)}`);
+  const parts = Object.entries(dollarsOf(first.usage)).map(
+    ([what, dollars]) => `${what} ${((dollars / first.changes) * 1e6).toFixed(2)}`,
+  );
   console.log(`\nThe first row in parts: ${parts.join(', ')}.\n`);
 }
 

@@ -9,7 +9,10 @@ export interface ClusterSize {
 
 const nodes = 20;
 
-/** A cluster whose objects are as large, and compress as badly, as real ones: uids, names and addresses are random. The same for every call. */
+/**
+ * A cluster whose objects are as large, and compress as badly, as real ones: uids, names and addresses are
+ * random. The same for every call.
+ */
 export function clusterObjects(size: ClusterSize): RawObject[] {
   const list: object[] = [];
   const random = generator(11);
@@ -26,7 +29,9 @@ export function clusterObjects(size: ClusterSize): RawObject[] {
     list.push({
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: meta(undefined, nodeName(n), { labels: { 'topology.kubernetes.io/zone': `us-east-1${'abc'[n % 3]}` } }),
+      metadata: meta(undefined, nodeName(n), {
+        labels: { 'topology.kubernetes.io/zone': `us-east-1${'abc'[n % 3]}` },
+      }),
       status: { conditions: [{ type: 'Ready', status: 'True' }] },
     });
   }
@@ -49,7 +54,13 @@ export function clusterObjects(size: ClusterSize): RawObject[] {
       const replicas = text(random, 10);
       for (let p = 0; p < size.podsPerService; p++) {
         const name = `service-${s}-${replicas}-${text(random, 5)}`;
-        list.push(pod(meta(namespace, name, { labels: { ...labels, 'pod-template-hash': replicas } }), list.length, random));
+        list.push(
+          pod(
+            meta(namespace, name, { labels: { ...labels, 'pod-template-hash': replicas } }),
+            list.length,
+            random,
+          ),
+        );
       }
     }
   }
@@ -59,7 +70,14 @@ export function clusterObjects(size: ClusterSize): RawObject[] {
 export const exportOf = (namespace: string, name: string): RawObject => ({
   apiVersion: 'multicluster.x-k8s.io/v1beta1',
   kind: 'ServiceExport',
-  metadata: { namespace, name, uid: 'export', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1, resourceVersion: '99' },
+  metadata: {
+    namespace,
+    name,
+    uid: 'export',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    generation: 1,
+    resourceVersion: '99',
+  },
   spec: {},
 });
 
@@ -101,6 +119,7 @@ function text(random: () => number, length: number): string {
 }
 
 function uuid(random: () => number): string {
-  const hex = (length: number): string => Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('');
+  const hex = (length: number): string =>
+    Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('');
   return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
 }

@@ -1,4 +1,7 @@
-/** The cost of a change of a pod whose service is exported, by the number of importing clusters, or not exported. */
+/**
+ * The cost of a change of a pod whose service is exported, by the number of importing clusters, or not
+ * exported.
+ */
 
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
@@ -33,14 +36,22 @@ interface Row {
 const exporter: Partial<MemberOptions> = { exports: { namespaces: 'all' }, sameness: 'all' };
 const rows: readonly Row[] = [
   { what: 'cluster that takes no part in a set', importers: 0, isExported: false, burst: 1 },
-  { what: 'not exported, in a cluster that exports another service', importers: 1, exporter, isExported: false, burst: 1 },
+  {
+    what: 'not exported, in a cluster that exports another service',
+    importers: 1,
+    exporter,
+    isExported: false,
+    burst: 1,
+  },
   { what: 'exported, 1 importer', importers: 1, exporter, isExported: true, burst: 1 },
   { what: 'exported, 9 importers', importers: 9, exporter, isExported: true, burst: 1 },
   { what: 'exported, 99 importers', importers: 99, exporter, isExported: true, burst: 1 },
   { what: 'exported, 9 importers, 5 changes at once', importers: 9, exporter, isExported: true, burst: 5 },
 ];
 
-/** Fails where a service that is not exported costs a write more than in a cluster that takes no part (MC-58). */
+/**
+ * Fails where a service that is not exported costs a write more than in a cluster that takes no part (MC-58).
+ */
 export async function printExports(): Promise<void> {
   console.log('A change of a pod’s readiness where clusters export, without logs, and each echo by itself\n');
   console.log('| | write units | read units | queue requests | US dollars a million changes |');
@@ -59,7 +70,10 @@ export async function printExports(): Promise<void> {
   const [alone = 0, beside = 0] = writes;
   console.log(`\nThe row of 99 importers in parts: ${parts}.`);
   // Sweep and heartbeats come in between.
-  if (beside > alone + changes / 20) throw new Error(`a service that is not exported costs ${beside - alone} write units more where another one is`);
+  if (beside > alone + changes / 20)
+    throw new Error(
+      `a service that is not exported costs ${beside - alone} write units more where another one is`,
+    );
   console.log('');
 }
 
@@ -76,7 +90,10 @@ function partsOf({ writeUnits, readUnits, queueRequests, lambdaDollars }: Use): 
 }
 
 export const dollarsOf = ({ writeUnits, readUnits, queueRequests, lambdaDollars }: Use): number =>
-  writeUnits * price.writeUnit + readUnits * price.readUnit + queueRequests * price.queueRequest + lambdaDollars;
+  writeUnits * price.writeUnit +
+  readUnits * price.readUnit +
+  queueRequests * price.queueRequest +
+  lambdaDollars;
 
 /** Returns a function that resolves to the usage of a run. */
 export function meterOf(world: SetWorld): (run: () => Promise<void>) => Promise<Use> {
@@ -86,7 +103,12 @@ export function meterOf(world: SetWorld): (run: () => Promise<void>) => Promise<
     counts.reset();
     await run();
     const { read, write } = world.table.units;
-    return { writeUnits: write, readUnits: read, queueRequests: counts.requests, lambdaDollars: counts.dollars };
+    return {
+      writeUnits: write,
+      readUnits: read,
+      queueRequests: counts.requests,
+      lambdaDollars: counts.dollars,
+    };
   };
 }
 
@@ -121,11 +143,15 @@ async function start({ importers, exporter: member, isExported }: Row): Promise<
 
 async function change(world: SetWorld, burst: number): Promise<void> {
   const { store } = world.of('b');
-  const pods = store.list('Pod', namespace).filter((pod) => pod.metadata.labels?.['app.kubernetes.io/name'] === name);
+  const pods = store
+    .list('Pod', namespace)
+    .filter((pod) => pod.metadata.labels?.['app.kubernetes.io/name'] === name);
   for (let i = 0; i < changes; i += burst) {
     for (let k = 0; k < burst; k++) {
       const n = i + k;
-      store.apply(withReadiness(pods[n % pods.length] as RawObject, Math.floor(n / pods.length) % 2 === 1, world.nowMs));
+      store.apply(
+        withReadiness(pods[n % pods.length] as RawObject, Math.floor(n / pods.length) % 2 === 1, world.nowMs),
+      );
     }
     await world.pass(everySeconds);
   }
@@ -160,7 +186,9 @@ function countQueues(world: SetWorld): { requests: number; dollars: number; rese
                 records.map((r) => r.body),
               )
             ];
-          counts.dollars += ((batchMs + (records.length - 1) * moreMs) / 1000) * gb * price.lambdaGbSecond + price.lambdaRequest;
+          counts.dollars +=
+            ((batchMs + (records.length - 1) * moreMs) / 1000) * gb * price.lambdaGbSecond +
+            price.lambdaRequest;
           return records;
         },
       });
@@ -168,4 +196,8 @@ function countQueues(world: SetWorld): { requests: number; dollars: number; rese
   return counts;
 }
 
-const namespaceObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, uid: 'ns' } } as RawObject;
+const namespaceObject = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: namespace, uid: 'ns' },
+} as RawObject;

@@ -38,19 +38,35 @@ interface Line {
 }
 
 /** The bill of a month, line by line, from counted units. `change`: what a change of a pod uses. */
-export async function printFleetBill({ usage, changes }: { readonly usage: Usage; readonly changes: number }, historyEach: number): Promise<void> {
+export async function printFleetBill(
+  { usage, changes }: { readonly usage: Usage; readonly changes: number },
+  historyEach: number,
+): Promise<void> {
   const ofChanges = scaled(usage, changesAMonth / changes);
   const lines: readonly Line[] = [
     { what: 'changes of pods', each: total(ofChanges), idle: false, units: ofChanges },
     ...(await idleLines()),
-    { what: 'empty receives of its two queues', each: 2 * emptyReceivesAMonth * price.queueRequest, idle: true },
-    { what: 'API server credentials (Secrets Manager, where they lie there)', each: price.secret, idle: true },
+    {
+      what: 'empty receives of its two queues',
+      each: 2 * emptyReceivesAMonth * price.queueRequest,
+      idle: true,
+    },
+    {
+      what: 'API server credentials (Secrets Manager, where they lie there)',
+      each: price.secret,
+      idle: true,
+    },
     { what: 'alarms of its own', each: clusterAlarms('ticket').length * price.alarm, idle: true },
-    { what: 'table and its backups', each: tableGb() * (price.tableGbMonth + price.tableBackupGbMonth), idle: true },
+    {
+      what: 'table and its backups',
+      each: tableGb() * (price.tableGbMonth + price.tableBackupGbMonth),
+      idle: true,
+    },
   ];
   printUnits(lines);
   printBill(lines);
-  const unitsOf = (key: 'readUnits' | 'writeUnits'): number => lines.reduce((sum, { units }) => sum + (units?.[key] ?? 0), 0);
+  const unitsOf = (key: 'readUnits' | 'writeUnits'): number =>
+    lines.reduce((sum, { units }) => sum + (units?.[key] ?? 0), 0);
   printCapacity({ reads: unitsOf('readUnits'), writes: unitsOf('writeUnits') }, fleets);
   const history = historyEach * changesAMonth;
   console.log(
@@ -66,7 +82,9 @@ function printUnits(lines: readonly Line[]): void {
   console.log('| --- | --- | --- | --- | --- | --- |');
   for (const { what, each, units } of lines) {
     if (!units) continue;
-    const thousands = [units.writeUnits, units.readUnits, units.queueRequests].map((n) => Math.round(n / 1000));
+    const thousands = [units.writeUnits, units.readUnits, units.queueRequests].map((n) =>
+      Math.round(n / 1000),
+    );
     console.log(`| ${[what, ...thousands, Math.round(units.logBytes / 1e6), each.toFixed(2)].join(' | ')} |`);
   }
   console.log('');
@@ -88,12 +106,19 @@ function printBill(lines: readonly Line[]): void {
   row('**together**', together);
   row('of which with no change at all', idle);
   const { clusters: n, idleEach, together: most } = goals;
-  const verdict = (is: number, goal: number): string => `${is.toFixed(2)} of at most ${goal.toFixed(2)}${is <= goal ? '' : ': NOT reached'}`;
-  console.log(`\nOf ${n} clusters: with no change at all ${verdict(idle(n) / n, idleEach)} a cluster; together ${verdict(together(n), most)}.`);
+  const verdict = (is: number, goal: number): string =>
+    `${is.toFixed(2)} of at most ${goal.toFixed(2)}${is <= goal ? '' : ': NOT reached'}`;
+  console.log(
+    `\nOf ${n} clusters: with no change at all ${verdict(idle(n) / n, idleEach)} a cluster; together ${verdict(together(n), most)}.`,
+  );
 }
 
-const metricsOf = (clusters: number): number => metricsPrice(fleetMetrics + clusters * steadyPerCluster.length);
-/** One sweep a minute, some 4 ms a cluster and a tenth of a second at least, is a dollar for hundreds of clusters: not a line of its own. */
+const metricsOf = (clusters: number): number =>
+  metricsPrice(fleetMetrics + clusters * steadyPerCluster.length);
+/**
+ * One sweep a minute, some 4 ms a cluster and a tenth of a second at least, is a dollar for hundreds of
+ * clusters: not a line of its own.
+ */
 const hubOwn =
   (hubAlarms(1_000).length + refusals.length) * price.alarm +
   // A window is an alarm on two metrics, an alarm of many clusters one on three, and each metric is billed.
@@ -103,7 +128,12 @@ const hubOwn =
 
 async function idleLines(): Promise<readonly Line[]> {
   const metered = await MeteredWorld.start(cluster);
-  const perMonth = async (what: string, everySeconds: number, run: Parameters<MeteredWorld['usageOf']>[0], times = 1): Promise<Line> => {
+  const perMonth = async (
+    what: string,
+    everySeconds: number,
+    run: Parameters<MeteredWorld['usageOf']>[0],
+    times = 1,
+  ): Promise<Line> => {
     const units = scaled(await metered.usageOf(run), secondsAMonth / everySeconds / times);
     return { what, each: total(units), idle: true, units };
   };
@@ -127,7 +157,8 @@ async function idleLines(): Promise<readonly Line[]> {
     beats,
   );
   // The first round counts the services, which sets the pace of later rounds.
-  for (let round = 0; round < 2; round++) await metered.usageOf((world) => world.runUntil(world.now + resyncSeconds * 1000));
+  for (let round = 0; round < 2; round++)
+    await metered.usageOf((world) => world.runUntil(world.now + resyncSeconds * 1000));
   const resync = await perMonth('sweep, and each service run again twice a day', resyncSeconds, (world) =>
     world.runUntil(world.now + resyncSeconds * 1000),
   );
@@ -138,5 +169,8 @@ function scaled(usage: Usage, by: number): Usage {
   return Object.fromEntries(Object.entries(usage).map(([name, n]) => [name, n * by])) as unknown as Usage;
 }
 
-/** Some 1,200 bytes an object: itself, its share of outputs, work items and index, and what the table adds to each item. */
+/**
+ * Some 1,200 bytes an object: itself, its share of outputs, work items and index, and what the table adds to
+ * each item.
+ */
 const tableGb = (): number => (clusterObjects(cluster).length * 1_200) / 1e9;

@@ -19,7 +19,9 @@ export interface Usage {
 
 const startAt = Date.parse('2026-01-02T00:00:00Z');
 
-/** One cluster and its hub in virtual time, over a table, queues and logs in memory that count as AWS bills. */
+/**
+ * One cluster and its hub in virtual time, over a table, queues and logs in memory that count as AWS bills.
+ */
 export class MeteredWorld {
   readonly world: HubWorld;
   onBatch: (stage: 'ingest' | 'sync') => void = () => {};
@@ -79,7 +81,11 @@ export class MeteredWorld {
       queueRequests: sends + stages.reduce((sum, [, q]) => sum + 2 * q.batches, 0),
       lambdaDollars: stages.reduce((sum, [stage, { batches: count, messages }]) => {
         const { batchMs, moreMs, gb } = lambda[stage];
-        return sum + ((count * batchMs + (messages - count) * moreMs) / 1000) * gb * price.lambdaGbSecond + count * price.lambdaRequest;
+        return (
+          sum +
+          ((count * batchMs + (messages - count) * moreMs) / 1000) * gb * price.lambdaGbSecond +
+          count * price.lambdaRequest
+        );
       }, 0),
       logBytes,
       events: (world.metrics.get('EventsIn') ?? 0) - events,

@@ -20,11 +20,13 @@ export const price = {
 } as const;
 
 /** Custom metrics of an account and month, by number: the first 10,000, then the next 240,000. */
-export const metricsPrice = (count: number): number => Math.min(count, 10_000) * 0.3 + Math.max(0, count - 10_000) * 0.1;
+export const metricsPrice = (count: number): number =>
+  Math.min(count, 10_000) * 0.3 + Math.max(0, count - 10_000) * 0.1;
 
 /**
- * Milliseconds of a warm batch on AWS, of one message and for each message more: the means that `npm run bench -- latency` prints, of the calls that are
- * made one after the other, with the SDK's processor time at the function's share of a core. Memory in GB.
+ * Milliseconds of a warm batch on AWS, of one message and for each message more: the means that `npm run
+ * bench -- latency` prints, of the calls that are made one after the other, with the SDK's processor time at
+ * the function's share of a core. Memory in GB.
  */
 export const lambda = {
   ingest: { batchMs: 36, moreMs: 1, gb: 1 },
@@ -35,8 +37,8 @@ export const lambda = {
 } as const satisfies { readonly [K in BatchKind]: object };
 
 /**
- * An event source mapping that has a maximum concurrency keeps five pollers a queue, which ask every twenty seconds where nothing is
- * (docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
+ * An event source mapping that has a maximum concurrency keeps five pollers a queue, which ask every twenty
+ * seconds where nothing is (docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
  */
 export const emptyReceivesAMonth = 5 * 3 * 60 * 24 * 30;
 

@@ -1,6 +1,7 @@
 /**
- * One cluster and its hub in virtual time: the relay's own outbox, the real ingest and sync, with a table, queues and an API server in memory whose calls
- * take as long as on AWS. The result is independent of this machine's speed.
+ * One cluster and its hub in virtual time: the relay's own outbox, the real ingest and sync, with a table,
+ * queues and an API server in memory whose calls take as long as on AWS. The result is independent of this
+ * machine's speed.
  */
 
 import type { EventsRecord } from '#functions/ingest/batch/redelivery.ts';
@@ -47,8 +48,8 @@ export interface AwsOptions {
   readonly constantMs?: number;
   readonly apiIsFarAway?: boolean;
   /**
-   * The cluster exports to itself, which takes the same way as to another one; changes are gathered for so long (`importBatchSeconds`). Undefined: it
-   * takes no part in a set.
+   * The cluster exports to itself, which takes the same way as to another one; changes are gathered for so
+   * long (`importBatchSeconds`). Undefined: it takes no part in a set.
    */
   readonly importBatchSeconds?: number;
   /** No function has a container that is warm. */
@@ -84,7 +85,14 @@ export class AwsWorld {
   readonly #random: Random;
   readonly #options: AwsOptions;
   readonly #table = memoryTable();
-  readonly #waiting: { readonly [stage in Stage]: { messageId: string; body: string; readonly sentAtMs: number; readonly readyAtMs: number }[] } = {
+  readonly #waiting: {
+    readonly [stage in Stage]: {
+      messageId: string;
+      body: string;
+      readonly sentAtMs: number;
+      readonly readyAtMs: number;
+    }[];
+  } = {
     ingest: [],
     sync: [],
   };
@@ -96,9 +104,14 @@ export class AwsWorld {
   private constructor(options: AwsOptions) {
     this.#options = options;
     this.#random = new Random(options.seed ?? 1);
-    this.store = new Store({ now: () => this.now, uid: () => `uid-${++this.#ids}`, suffix: () => (++this.#ids).toString(36).padStart(5, 'x') });
+    this.store = new Store({
+      now: () => this.now,
+      uid: () => `uid-${++this.#ids}`,
+      suffix: () => (++this.#ids).toString(36).padStart(5, 'x'),
+    });
     this.store.load(options.given);
-    const containers = (n: number): Container[] => Array.from({ length: n }, () => ({ isWarm: !options.isCold, isBusy: false, kept: freshMemory() }));
+    const containers = (n: number): Container[] =>
+      Array.from({ length: n }, () => ({ isWarm: !options.isCold, isBusy: false, kept: freshMemory() }));
     this.#containers = { ingest: containers(containersOf.ingest), sync: containers(containersOf.sync) };
   }
 
@@ -106,10 +119,20 @@ export class AwsWorld {
     const world = new AwsWorld(options);
     const { importBatchSeconds } = options;
     const api = { url: 'https://c', auth: { type: 'secret', secretArn: 'arn' } } as const;
-    await registerCluster(world.#table, { id: cluster, mode: 'active', settings: {}, ...(importBatchSeconds !== undefined && { api }) }, startAt);
+    await registerCluster(
+      world.#table,
+      { id: cluster, mode: 'active', settings: {}, ...(importBatchSeconds !== undefined && { api }) },
+      startAt,
+    );
     if (importBatchSeconds !== undefined) {
       const exports = { namespaces: 'all' } as const;
-      await saveMembership(world.#table, cluster, { ...noMembership, sameness: 'all', imports: 'active', exports, importBatchSeconds });
+      await saveMembership(world.#table, cluster, {
+        ...noMembership,
+        sameness: 'all',
+        imports: 'active',
+        exports,
+        importBatchSeconds,
+      });
     }
     const started = world.#relay();
     await world.runFor(120_000);
@@ -129,7 +152,8 @@ export class AwsWorld {
   /** Containers have been away for long: the next batch of each stage starts one. */
   coolDown(): void {
     for (const containers of Object.values(this.#containers)) {
-      for (const [i, container] of containers.entries()) if (!container.isBusy) containers[i] = { isWarm: false, isBusy: false, kept: freshMemory() };
+      for (const [i, container] of containers.entries())
+        if (!container.isBusy) containers[i] = { isWarm: false, isBusy: false, kept: freshMemory() };
     }
   }
 
@@ -153,7 +177,13 @@ export class AwsWorld {
 
   async #relay(): Promise<void> {
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
-    const header: EventsHeader = { v: messageVersion, cluster, session: 's1', uid, firstListVersion: String(this.store.resourceVersion) };
+    const header: EventsHeader = {
+      v: messageVersion,
+      cluster,
+      session: 's1',
+      uid,
+      firstListVersion: String(this.store.resourceVersion),
+    };
     const clock = {
       now: () => this.now,
       monotonic: () => this.now,
@@ -172,7 +202,10 @@ export class AwsWorld {
     const kinds = this.#options.importBatchSeconds === undefined ? coreKinds : allKinds;
     for (const kind of kinds) await queue.send([{ body: encodeMessage({ ...this.#list(header, kind) }) }]);
     if (this.#options.importBatchSeconds !== undefined) this.#beat(header, queue);
-    const outbox = new Outbox({ queue, clock, log: silent, meter: new Meter(), limits: defaultLimits }, header);
+    const outbox = new Outbox(
+      { queue, clock, log: silent, meter: new Meter(), limits: defaultLimits },
+      header,
+    );
     for (const kind of kinds) {
       outbox.markRead(kind, String(this.store.resourceVersion));
       let after = 0;
@@ -197,7 +230,9 @@ export class AwsWorld {
   /** Without heartbeats a source of imports counts as silent. */
   #beat(header: EventsHeader, queue: MessageQueue): void {
     const readUpTo = Object.fromEntries(allKinds.map((kind) => [kind, String(this.store.resourceVersion)]));
-    void queue.send([{ body: encodeMessage({ ...header, type: 'heartbeat', readUpTo, sentAtMs: this.now }) }]);
+    void queue.send([
+      { body: encodeMessage({ ...header, type: 'heartbeat', readUpTo, sentAtMs: this.now }) },
+    ]);
     this.scheduler.after(heartbeatMs, () => this.#beat(header, queue));
   }
 
@@ -232,10 +267,15 @@ export class AwsWorld {
     return timedQueue(calls, deliver, () => this.now);
   }
 
-  /** Runs a batch of the waiting messages if a container is free, like an event source mapping without a window. */
+  /**
+   * Runs a batch of the waiting messages if a container is free, like an event source mapping without a
+   * window.
+   */
   #invoke(stage: Stage): void {
     const waiting = this.#waiting[stage];
-    const container = this.#containers[stage].find((c) => !c.isBusy && c.isWarm) ?? this.#containers[stage].find((c) => !c.isBusy);
+    const container =
+      this.#containers[stage].find((c) => !c.isBusy && c.isWarm) ??
+      this.#containers[stage].find((c) => !c.isBusy);
     if (!container || waiting.length === 0) return;
     const records = waiting.splice(0, 10);
     container.isBusy = true;
@@ -261,7 +301,12 @@ export class AwsWorld {
   #run(stage: Stage, { kept }: Container, records: readonly EventsRecord[]): Promise<readonly string[]> {
     const calls = this.#calls(stage);
     const nowhere: MessageQueue = { send: async () => {} };
-    const queues: ClusterQueues = { events: this.#queue('ingest', calls), syncs: this.#queue('sync', calls), parked: nowhere, quarantine: nowhere };
+    const queues: ClusterQueues = {
+      events: this.#queue('ingest', calls),
+      syncs: this.#queue('sync', calls),
+      parked: nowhere,
+      quarantine: nowhere,
+    };
     const deps = {
       ...kept,
       table: timedTable(calls, this.#table),
@@ -283,6 +328,8 @@ export class AwsWorld {
       events: eventRecorder({ now: () => this.now, log: silent }),
     };
     const deadline = this.now + 30_000;
-    return stage === 'ingest' ? ingestBatch(deps, cluster, records, deadline) : syncBatch(deps, cluster, records, deadline);
+    return stage === 'ingest'
+      ? ingestBatch(deps, cluster, records, deadline)
+      : syncBatch(deps, cluster, records, deadline);
   }
 }

@@ -17,8 +17,15 @@ export async function batchTimes({ size, options, run }: Scenario): Promise<read
     const what = batchKind(stage, bodies);
     times.set(what, [...(times.get(what) ?? []), ms]);
   };
-  const given = [...clusterObjects(size), ...(options?.importBatchSeconds === undefined ? [] : [exportOf('shop-0', 'service-0')])];
+  const given = [
+    ...clusterObjects(size),
+    ...(options?.importBatchSeconds === undefined ? [] : [exportOf('shop-0', 'service-0')]),
+  ];
   const world = await AwsWorld.start({ given, ...options, onBatch });
   await run(world, new MeasuredChanges(world));
-  return [...times].map(([what, all]) => ({ what, batches: all.length, meanMs: all.reduce((a, b) => a + b, 0) / all.length }));
+  return [...times].map(([what, all]) => ({
+    what,
+    batches: all.length,
+    meanMs: all.reduce((a, b) => a + b, 0) / all.length,
+  }));
 }

@@ -4,7 +4,10 @@ import { AwsWorld } from './aws-world.ts';
 import { MeasuredChanges } from './measured-changes.ts';
 import type { Call } from './timed-ports.ts';
 
-/** Long against the window for which the relay gathers, so that calls that are made side by side begin together. */
+/**
+ * Long against the window for which the relay gathers, so that calls that are made side by side begin
+ * together.
+ */
 const callMs = 1_000;
 
 export interface Step {
@@ -13,7 +16,10 @@ export interface Step {
   readonly calls: readonly string[];
 }
 
-/** Returns the calls that a pod's change waits for, in order. Each call takes equally long, so the calls before the slice's write are on the path. */
+/**
+ * Returns the calls that a pod's change waits for, in order. Each call takes equally long, so the calls
+ * before the slice's write are on the path.
+ */
 export async function criticalPath(): Promise<readonly Step[]> {
   const calls: Call[] = [];
   const given = clusterObjects({ namespaces: 1, services: 20, podsPerService: 10 });
@@ -36,7 +42,8 @@ export async function criticalPath(): Promise<readonly Step[]> {
   for (const call of onTheWay.toSorted((a, b) => a.startMs - b.startMs)) {
     const last = steps.at(-1);
     // Calls that begin within the duration of another call run concurrently with it.
-    if (last && last.stage === call.stage && call.startMs < last.startMs + callMs / 2) last.calls.push(call.what);
+    if (last && last.stage === call.stage && call.startMs < last.startMs + callMs / 2)
+      last.calls.push(call.what);
     else steps.push({ stage: call.stage, startMs: call.startMs, calls: [call.what] });
   }
   return steps;

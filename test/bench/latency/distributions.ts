@@ -1,4 +1,7 @@
-/** How long a call takes on AWS, in ms, by the numbers that are published. Each distribution is a line through its points, in the logarithm of the time. */
+/**
+ * How long a call takes on AWS, in ms, by the numbers that are published. Each distribution is a line through
+ * its points, in the logarithm of the time.
+ */
 export interface Distribution {
   readonly p50: number;
   readonly p90: number;
@@ -8,25 +11,40 @@ export interface Distribution {
 }
 
 export const distributions = {
-  /** The API server's commit to the relay's reading of the event, in the same region; aws-internal networks' round trip and the watch cache. */
+  /**
+   * The API server's commit to the relay's reading of the event, in the same region; aws-internal networks'
+   * round trip and the watch cache.
+   */
   watch: { p50: 3, p90: 5, p99: 10, p9999: 50 },
   /**
-   * From before SendMessage to the first line of the handler, standard queue, warm function: bitesizedserverless.com, "Comparing the latency of
-   * event-driven services": 16 / 34 / 105 ms.
+   * From before SendMessage to the first line of the handler, standard queue, warm function:
+   * bitesizedserverless.com, "Comparing the latency of event-driven services": 16 / 34 / 105 ms.
    */
   queueToHandler: { p50: 16, p90: 34, p99: 105, p9999: 525 },
   /** SendMessage by itself, part of the line above. */
   queueSend: { p50: 8, p90: 14, p99: 35, p9999: 175 },
-  /** GetItem, BatchGetItem and Query of small items, strong: docs.aws.amazon.com/amazondynamodb, "single-digit milliseconds"; the 99th percentile as users report it. */
+  /**
+   * GetItem, BatchGetItem and Query of small items, strong: docs.aws.amazon.com/amazondynamodb, "single-digit
+   * milliseconds"; the 99th percentile as users report it.
+   */
   tableRead: { p50: 3, p90: 6, p99: 15, p9999: 75 },
   /** PutItem and UpdateItem. */
   tableWrite: { p50: 5, p90: 9, p99: 20, p9999: 100 },
-  /** A write to an API server in the region: a round trip, admission, and etcd's commit to disk (etcd.io/docs/tuning: 10 ms at the 99th percentile). */
+  /**
+   * A write to an API server in the region: a round trip, admission, and etcd's commit to disk
+   * (etcd.io/docs/tuning: 10 ms at the 99th percentile).
+   */
   apiWrite: { p50: 12, p90: 22, p99: 60, p9999: 300 },
   apiRead: { p50: 5, p90: 10, p99: 40, p9999: 200 },
-  /** New container: environment, runtime, and 700 KB of modules; docs.aws.amazon.com/lambda, "typically 100 ms to over 1 second". */
+  /**
+   * New container: environment, runtime, and 700 KB of modules; docs.aws.amazon.com/lambda, "typically 100 ms
+   * to over 1 second".
+   */
   coldStart: { p50: 350, p90: 450, p99: 700, p9999: 1_400 },
-  /** TCP and TLS to an endpoint that this container has not met: two round trips and the handshake's processor time. */
+  /**
+   * TCP and TLS to an endpoint that this container has not met: two round trips and the handshake's processor
+   * time.
+   */
   handshake: { p50: 8, p90: 15, p99: 40, p9999: 200 },
 } as const satisfies { readonly [call: string]: Distribution };
 

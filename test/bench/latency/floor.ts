@@ -8,16 +8,25 @@ const draws = 200_000;
 const ways = {
   'the watch, two ways over SQS, the write itself: no call to the table at all': { writes: 0 },
   'the same, and one write before each of the two: the change is stored, the lease is taken': { writes: 2 },
-  'the same with the three writes in a row whose order is a guarantee: object, generation, lease': { writes: 3 },
+  'the same with the three writes in a row whose order is a guarantee: object, generation, lease': {
+    writes: 3,
+  },
 } as const;
 
-/** By the same distributions. Two ways over SQS are drawn, and of the two writes to the API server the later one counts. */
+/**
+ * By the same distributions. Two ways over SQS are drawn, and of the two writes to the API server the later
+ * one counts.
+ */
 export function floors(): readonly { readonly what: string; readonly ms: string }[] {
   return Object.entries(ways).map(([what, { writes }]) => {
     const random = new Random(1);
     const one = (name: Parameters<typeof draw>[0]): number => draw(name, random.next());
     const total = (): number => {
-      let ms = one('watch') + one('queueToHandler') + one('queueToHandler') + Math.max(one('apiWrite'), one('apiWrite'));
+      let ms =
+        one('watch') +
+        one('queueToHandler') +
+        one('queueToHandler') +
+        Math.max(one('apiWrite'), one('apiWrite'));
       for (let i = 0; i < writes; i++) ms += one('tableWrite') + sdkMs;
       return ms;
     };

@@ -3,14 +3,20 @@ import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { AwsWorld } from './aws-world.ts';
 import { percentile } from './percentile.ts';
 
-/** Measures the time from a pod's change until the API server accepts the slice (and the Endpoints) with the change. */
+/**
+ * Measures the time from a pod's change until the API server accepts the slice (and the Endpoints) with the
+ * change.
+ */
 export class MeasuredChanges {
   readonly #world: AwsWorld;
   readonly #imported: boolean;
   readonly #pending = new Map<string, { readonly sinceMs: number; readonly isReady: boolean }>();
   readonly latenciesMs: number[] = [];
 
-  /** `imported`: from the change to the slice of the import. Its endpoints name no pod, so they are known by their addresses. */
+  /**
+   * `imported`: from the change to the slice of the import. Its endpoints name no pod, so they are known by
+   * their addresses.
+   */
   constructor(world: AwsWorld, imported = false) {
     this.#world = world;
     this.#imported = imported;
@@ -29,8 +35,13 @@ export class MeasuredChanges {
   }
 
   expect(uid: string, isReady: boolean): void {
-    const pod = this.#imported ? this.#world.store.list('Pod').find((p) => p.metadata.uid === uid) : undefined;
-    this.#pending.set(this.#imported ? String(pod?.status?.['podIP']) : uid, { sinceMs: this.#world.now, isReady });
+    const pod = this.#imported
+      ? this.#world.store.list('Pod').find((p) => p.metadata.uid === uid)
+      : undefined;
+    this.#pending.set(this.#imported ? String(pod?.status?.['podIP']) : uid, {
+      sinceMs: this.#world.now,
+      isReady,
+    });
   }
 
   get missing(): number {

@@ -1,5 +1,11 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { type ClusterSize, clusterObjects, exportOf, generator, withReadiness } from '../cost/cluster-objects.ts';
+import {
+  type ClusterSize,
+  clusterObjects,
+  exportOf,
+  generator,
+  withReadiness,
+} from '../cost/cluster-objects.ts';
 import { type AwsOptions, AwsWorld } from './aws-world.ts';
 import { MeasuredChanges } from './measured-changes.ts';
 
@@ -38,7 +44,9 @@ const rollouts =
   (count: number) =>
   async (world: AwsWorld, changes: MeasuredChanges): Promise<void> => {
     for (let n = 0; n < count; n++) {
-      const former = world.store.list('Pod', 'shop-0').filter((p) => p.metadata.labels?.['app.kubernetes.io/name'] === 'service-0');
+      const former = world.store
+        .list('Pod', 'shop-0')
+        .filter((p) => p.metadata.labels?.['app.kubernetes.io/name'] === 'service-0');
       for (const [i, old] of former.entries()) {
         const uid = `${randomOf(n, i)}`;
         const ip = `10.${200 + (n % 50)}.${i}.1`;
@@ -57,7 +65,8 @@ const rollouts =
     }
   };
 
-const randomOf = (n: number, i: number): string => `00000000-0000-4000-8${String(n).padStart(3, '0')}-${String(i).padStart(12, '0')}`;
+const randomOf = (n: number, i: number): string =>
+  `00000000-0000-4000-8${String(n).padStart(3, '0')}-${String(i).padStart(12, '0')}`;
 
 const small = { namespaces: 1, services: 20, podsPerService: 10 };
 
@@ -80,11 +89,32 @@ export const priced: readonly Scenario[] = [quiet, imported];
 
 export const scenarios: readonly Scenario[] = [
   quiet,
-  { name: 'quiet cluster, API server 30 ms away', size: small, options: { apiIsFarAway: true }, run: flips(4_000, 5_000) },
-  { name: 'busy cluster: 20 changes a second, 5,000 pods', size: { namespaces: 20, services: 25, podsPerService: 10 }, run: flips(6_000, 50) },
-  { name: 'storm: 300 changes a second on 100 services, in one namespace', size: storm, run: flips(6_000, 3.33) },
-  { name: 'rollout of 50 pods within ten seconds', size: { namespaces: 1, services: 1, podsPerService: 50 }, run: rollouts(40) },
-  { name: 'large service: 1,000 pods, a change every 5 s', size: { namespaces: 1, services: 1, podsPerService: 1_000 }, run: flips(400, 5_000) },
+  {
+    name: 'quiet cluster, API server 30 ms away',
+    size: small,
+    options: { apiIsFarAway: true },
+    run: flips(4_000, 5_000),
+  },
+  {
+    name: 'busy cluster: 20 changes a second, 5,000 pods',
+    size: { namespaces: 20, services: 25, podsPerService: 10 },
+    run: flips(6_000, 50),
+  },
+  {
+    name: 'storm: 300 changes a second on 100 services, in one namespace',
+    size: storm,
+    run: flips(6_000, 3.33),
+  },
+  {
+    name: 'rollout of 50 pods within ten seconds',
+    size: { namespaces: 1, services: 1, podsPerService: 50 },
+    run: rollouts(40),
+  },
+  {
+    name: 'large service: 1,000 pods, a change every 5 s',
+    size: { namespaces: 1, services: 1, podsPerService: 1_000 },
+    run: flips(400, 5_000),
+  },
   imported,
   {
     name: 'exported service, `importBatchSeconds` 0, to the write in an importer',
@@ -92,12 +122,19 @@ export const scenarios: readonly Scenario[] = [
     options: { importBatchSeconds: 0 },
     run: flips(1_000, 5_000),
   },
-  { name: 'cold: every function starts a container', size: small, run: flips(1_000, 60_000, (world) => world.coolDown()) },
+  {
+    name: 'cold: every function starts a container',
+    size: small,
+    run: flips(1_000, 60_000, (world) => world.coolDown()),
+  },
 ];
 
 export async function measure({ name, size, options, run }: Scenario): Promise<string> {
   const isExported = options?.importBatchSeconds !== undefined;
-  const world = await AwsWorld.start({ given: [...clusterObjects(size), ...(isExported ? [exportOf('shop-0', 'service-0')] : [])], ...options });
+  const world = await AwsWorld.start({
+    given: [...clusterObjects(size), ...(isExported ? [exportOf('shop-0', 'service-0')] : [])],
+    ...options,
+  });
   const changes = new MeasuredChanges(world, isExported);
   await run(world, changes);
   if (changes.missing > 0) throw new Error(`${name}: ${changes.missing} changes were never shown`);

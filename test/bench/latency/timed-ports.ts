@@ -42,7 +42,12 @@ export class TimedCalls {
     this.#stage = stage;
   }
 
-  call<T>(name: CallName, what: string, effect: () => Promise<T>, { sent, moreMs = 0 }: Content = {}): Promise<T> {
+  call<T>(
+    name: CallName,
+    what: string,
+    effect: () => Promise<T>,
+    { sent, moreMs = 0 }: Content = {},
+  ): Promise<T> {
     const { scheduler, draw, onCall, units } = this.#timing;
     const startMs = scheduler.now;
     return new Promise((resolve, reject) => {
@@ -53,38 +58,55 @@ export class TimedCalls {
         const answered = effect();
         const used = units() - before;
         const ended = (answer?: unknown): void =>
-          onCall({ stage: this.#stage, what, startMs, endMs, bytes: sizeOf(sent) + sizeOf(answer), units: used });
+          onCall({
+            stage: this.#stage,
+            what,
+            startMs,
+            endMs,
+            bytes: sizeOf(sent) + sizeOf(answer),
+            units: used,
+          });
         answered.then(ended, () => ended());
         answered.then(resolve, reject);
       });
     });
   }
 
-  /** Calls back in the same virtual moment, after all pending promises, so requests of one turn share a call. */
+  /**
+   * Calls back in the same virtual moment, after all pending promises, so requests of one turn share a call.
+   */
   soon(run: () => void): void {
     this.#timing.scheduler.after(0, run);
   }
 }
 
-const sizeOf = (value: unknown): number => (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value, asOnTheWire)));
+const sizeOf = (value: unknown): number =>
+  value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value, asOnTheWire));
 
-const asOnTheWire = (_key: string, value: unknown): unknown => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value);
+const asOnTheWire = (_key: string, value: unknown): unknown =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 
 export function timedTable(calls: TimedCalls, table: Table): Table {
   const name = ({ pk, sk }: Key): string => `${pk.replace(/^c#/, '')} ${sk}`;
-  let asked: { readonly key: Key; readonly resolve: (item: Item | undefined) => void; readonly reject: (e: unknown) => void }[] = [];
+  let asked: {
+    readonly key: Key;
+    readonly resolve: (item: Item | undefined) => void;
+    readonly reject: (e: unknown) => void;
+  }[] = [];
   const flush = (): void => {
     const batch = asked;
     asked = [];
     const read = () => Promise.all(batch.map(({ key }) => table.get(key)));
-    calls.call('tableRead', `get ${batch.map(({ key }) => name(key)).join(', ')}`, read, { moreMs: sdkMs }).then(
-      (items) => {
-        for (const [i, { resolve }] of batch.entries()) resolve(items[i]);
-      },
-      (e: unknown) => {
-        for (const { reject } of batch) reject(e);
-      },
-    );
+    calls
+      .call('tableRead', `get ${batch.map(({ key }) => name(key)).join(', ')}`, read, { moreMs: sdkMs })
+      .then(
+        (items) => {
+          for (const [i, { resolve }] of batch.entries()) resolve(items[i]);
+        },
+        (e: unknown) => {
+          for (const { reject } of batch) reject(e);
+        },
+      );
   };
   return {
     // As the driver does it: BatchGetItem for what is asked in one turn.
@@ -93,19 +115,36 @@ export function timedTable(calls: TimedCalls, table: Table): Table {
         if (asked.length === 0) calls.soon(flush);
         asked.push({ key, resolve, reject });
       }),
-    query: (pk, range) => calls.call('tableRead', `query ${pk.replace(/^c#/, '')}`, () => table.query(pk, range), { moreMs: sdkMs }),
-    put: (item, condition) => calls.call('tableWrite', `put ${name(item)}`, () => table.put(item, condition), { sent: item, moreMs: sdkMs }),
+    query: (pk, range) =>
+      calls.call('tableRead', `query ${pk.replace(/^c#/, '')}`, () => table.query(pk, range), {
+        moreMs: sdkMs,
+      }),
+    put: (item, condition) =>
+      calls.call('tableWrite', `put ${name(item)}`, () => table.put(item, condition), {
+        sent: item,
+        moreMs: sdkMs,
+      }),
     update: (key, change, condition) =>
-      calls.call('tableWrite', `update ${name(key)}`, () => table.update(key, change, condition), { sent: change, moreMs: sdkMs }),
-    delete: (key, condition) => calls.call('tableWrite', `delete ${name(key)}`, () => table.delete(key, condition), { moreMs: sdkMs }),
+      calls.call('tableWrite', `update ${name(key)}`, () => table.update(key, change, condition), {
+        sent: change,
+        moreMs: sdkMs,
+      }),
+    delete: (key, condition) =>
+      calls.call('tableWrite', `delete ${name(key)}`, () => table.delete(key, condition), { moreMs: sdkMs }),
     queryDirty: (partition, until, limit) =>
-      calls.call('tableRead', 'query dirty', () => table.queryDirty(partition, until, limit), { moreMs: sdkMs }),
+      calls.call('tableRead', 'query dirty', () => table.queryDirty(partition, until, limit), {
+        moreMs: sdkMs,
+      }),
     scanKeys: (after) => calls.call('tableRead', 'scan', () => table.scanKeys(after), { moreMs: sdkMs }),
   };
 }
 
 /** `deliver`: the queue has it; the handler sees it when the rest of the way is over. */
-export function timedQueue(calls: TimedCalls, deliver: (message: OutgoingMessage, sentAtMs: number) => void, now: () => number): MessageQueue {
+export function timedQueue(
+  calls: TimedCalls,
+  deliver: (message: OutgoingMessage, sentAtMs: number) => void,
+  now: () => number,
+): MessageQueue {
   return {
     send(messages) {
       const sentAtMs = now();
@@ -123,8 +162,10 @@ export function timedQueue(calls: TimedCalls, deliver: (message: OutgoingMessage
 
 export function timedApi(calls: TimedCalls, api: ClusterApi, isFarAway: boolean): ClusterApi {
   const moreMs = isFarAway ? farAwayMs : 0;
-  const read = <T>(what: string, effect: () => Promise<T>): Promise<T> => calls.call('apiRead', what, effect, { moreMs });
-  const write = <T>(what: string, effect: () => Promise<T>, sent?: unknown): Promise<T> => calls.call('apiWrite', what, effect, { sent, moreMs });
+  const read = <T>(what: string, effect: () => Promise<T>): Promise<T> =>
+    calls.call('apiRead', what, effect, { moreMs });
+  const write = <T>(what: string, effect: () => Promise<T>, sent?: unknown): Promise<T> =>
+    calls.call('apiWrite', what, effect, { sent, moreMs });
   return {
     get: (kind, ns, name) => read(`GET ${kind}`, () => api.get(kind, ns, name)),
     list: (kind, ns, query) => read(`LIST ${kind}`, () => api.list(kind, ns, query)),
@@ -132,8 +173,10 @@ export function timedApi(calls: TimedCalls, api: ClusterApi, isFarAway: boolean)
     dryRunCreate: (kind, o) => read(`POST ${kind} dryRun`, () => api.dryRunCreate(kind, o)),
     replace: (kind, o) => write(`PUT ${kind}`, () => api.replace(kind, o), o),
     patch: (kind, ns, name, patch) => write(`PATCH ${kind}`, () => api.patch(kind, ns, name, patch)),
-    patchStatus: (kind, ns, name, status) => write(`PATCH ${kind}/status`, () => api.patchStatus(kind, ns, name, status)),
-    delete: (kind, ns, name, preconditions) => write(`DELETE ${kind}`, () => api.delete(kind, ns, name, preconditions)),
+    patchStatus: (kind, ns, name, status) =>
+      write(`PATCH ${kind}/status`, () => api.patchStatus(kind, ns, name, status)),
+    delete: (kind, ns, name, preconditions) =>
+      write(`DELETE ${kind}`, () => api.delete(kind, ns, name, preconditions)),
     identity: () => read('GET Namespace kube-system', () => api.identity()),
     allows: (right) => read('POST SelfSubjectAccessReview', () => api.allows(right)),
   };

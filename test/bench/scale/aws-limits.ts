@@ -1,4 +1,7 @@
-/** Limits of AWS in a region and account without a raised quota, and of this project. By default in units a second. */
+/**
+ * Limits of AWS in a region and account without a raised quota, and of this project. By default in units a
+ * second.
+ */
 export const limits = {
   /** docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html */
   partitionWrites: 1_000,
@@ -11,7 +14,10 @@ export const limits = {
   /** Throughput of an on-demand table that has never been busier (on-demand-capacity-mode.html). */
   newTableWrites: 4_000,
   newTableReads: 12_000,
-  /** Concurrent executions of an account (lambda/latest/dg/gettingstarted-limits.html); the hub's clusters may have four fifths. */
+  /**
+   * Concurrent executions of an account (lambda/latest/dg/gettingstarted-limits.html); the hub's clusters may
+   * have four fifths.
+   */
   executions: 1_000,
   executionsShare: 0.8,
   /** Invocations a second for each of them. */
@@ -19,7 +25,10 @@ export const limits = {
   /** Concurrency of a cluster's functions by default (clusters.yaml), and its least. */
   concurrency: { ingest: 10, sync: 20 },
   leastConcurrency: { ingest: 2, sync: 2 },
-  /** Pollers of a mapping at rest; it adds concurrency for 300 more a minute (lambda/latest/dg/services-sqs-scaling.html). */
+  /**
+   * Pollers of a mapping at rest; it adds concurrency for 300 more a minute
+   * (lambda/latest/dg/services-sqs-scaling.html).
+   */
   pollers: 5,
   concurrencyAddedAMinute: 300,
   indexKeys: 4,

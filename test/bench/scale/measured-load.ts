@@ -45,7 +45,12 @@ export async function measureLoad(rate: number): Promise<Load> {
   const narrow = await workOf((counter) => change(counter, rate, changes, 'shop-0'));
   const perChange = scaled(work, 1 / changes);
   const { hotWrites, hotReads } = scaled(narrow, 1 / changes);
-  return { rate, perChange, oneNamespace: { hotWrites, hotReads }, latenciesMs: await latencies(rate, changes) };
+  return {
+    rate,
+    perChange,
+    oneNamespace: { hotWrites, hotReads },
+    latenciesMs: await latencies(rate, changes),
+  };
 }
 
 /** All Services and pods of the cluster are listed again. */
@@ -69,7 +74,8 @@ async function workOf(run: (metered: MeteredWorld) => Promise<void>): Promise<Wo
   const batches = { ingest: 0, sync: 0 };
   metered.onBatch = (stage) => void batches[stage]++;
   const usage = await metered.usageOf(() => run(metered));
-  const most = (key: 'reads' | 'writes'): number => Math.max(0, ...[...counts.partitions.values()].map((units) => units[key]));
+  const most = (key: 'reads' | 'writes'): number =>
+    Math.max(0, ...[...counts.partitions.values()].map((units) => units[key]));
   return {
     writes: usage.writeUnits,
     reads: usage.readUnits,
@@ -81,7 +87,12 @@ async function workOf(run: (metered: MeteredWorld) => Promise<void>): Promise<Wo
   };
 }
 
-async function change({ world }: MeteredWorld, rate: number, changes: number, namespace: string | undefined): Promise<void> {
+async function change(
+  { world }: MeteredWorld,
+  rate: number,
+  changes: number,
+  namespace: string | undefined,
+): Promise<void> {
   const pods = world.store.list('Pod', namespace);
   const ready = pods.map(() => true);
   const random = generator(7);
@@ -105,7 +116,10 @@ async function latencies(rate: number, changes: number): Promise<readonly number
 
 function scaled(work: Work, by: number): Work {
   const { batches, ...numbers } = work;
-  const each = Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, n * by])) as Omit<Work, 'batches'>;
+  const each = Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, n * by])) as Omit<
+    Work,
+    'batches'
+  >;
   return { ...each, batches: { ingest: batches.ingest * by, sync: batches.sync * by } };
 }
 
@@ -117,7 +131,10 @@ function countPartitions(table: MemoryTable) {
     const { read, write } = table.units;
     const result = call();
     const units = partitions.get(pk) ?? { reads: 0, writes: 0 };
-    partitions.set(pk, { reads: units.reads + table.units.read - read, writes: units.writes + table.units.write - write });
+    partitions.set(pk, {
+      reads: units.reads + table.units.read - read,
+      writes: units.writes + table.units.write - write,
+    });
     return result;
   }
   const { get, query, put, update, delete: remove } = table;
@@ -127,7 +144,12 @@ function countPartitions(table: MemoryTable) {
     put: (item, condition) => counted(item.pk, () => put.call(table, item, condition)),
     delete: (key, condition) => counted(key.pk, () => remove.call(table, key, condition)),
     update(key, next, condition) {
-      if (next.set?.['dirtyAt'] !== undefined || next.setIfAbsent?.['dirtyAt'] !== undefined || next.remove?.includes('dirtyAt')) index.writes++;
+      if (
+        next.set?.['dirtyAt'] !== undefined ||
+        next.setIfAbsent?.['dirtyAt'] !== undefined ||
+        next.remove?.includes('dirtyAt')
+      )
+        index.writes++;
       return counted(key.pk, () => update.call(table, key, next, condition));
     },
   };

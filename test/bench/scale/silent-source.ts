@@ -1,4 +1,7 @@
-/** The burst of a set: a source falls silent, and sweep wakes each importer of each of its exports. Calls take virtual time. */
+/**
+ * The burst of a set: a source falls silent, and sweep wakes each importer of each of its exports. Calls take
+ * virtual time.
+ */
 import { wakeImporters } from '#functions/sweep/clusterset/wake-importers.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -16,7 +19,10 @@ export interface SilentSource {
 }
 
 /** Resolves to the calls of table and queue, and to the seconds that they take. */
-export async function wakeAfterSilence({ exports, importers }: SilentSource): Promise<{ readonly seconds: number; readonly calls: number }> {
+export async function wakeAfterSilence({
+  exports,
+  importers,
+}: SilentSource): Promise<{ readonly seconds: number; readonly calls: number }> {
   const table = memoryTable();
   for (let i = 0; i < importers; i++) {
     await registerCluster(table, { id: `importer-${i}`, mode: 'shadow' }, 0);
@@ -31,9 +37,16 @@ export async function wakeAfterSilence({ exports, importers }: SilentSource): Pr
     update: (...call: Parameters<typeof update>) => clock.timed(() => update(...call)),
   };
   const queues = memoryClusterQueues(() => 0);
-  const syncs = { ...queues.syncs, send: (...call: Parameters<typeof queues.syncs.send>) => clock.timed(() => queues.syncs.send(...call)) };
+  const syncs = {
+    ...queues.syncs,
+    send: (...call: Parameters<typeof queues.syncs.send>) => clock.timed(() => queues.syncs.send(...call)),
+  };
   const deps = sweepDeps({ table: timed, queues: () => ({ ...queues, syncs }), now: () => clock.nowMs });
-  const names = Array.from({ length: exports }, (_, i) => ({ set: 'default', namespace: 'shop', name: `web-${i}` }));
+  const names = Array.from({ length: exports }, (_, i) => ({
+    set: 'default',
+    namespace: 'shop',
+    name: `web-${i}`,
+  }));
   await clock.until(wakeImporters(deps, names));
   return { seconds: clock.nowMs / 1000, calls: clock.calls };
 }

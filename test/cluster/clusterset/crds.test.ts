@@ -1,4 +1,7 @@
-/** The CRDs of the Multi-Cluster Services API as they come, go and age in a cluster (MC-1, MC-52), with the relay's and the writer's own rights. */
+/**
+ * The CRDs of the Multi-Cluster Services API as they come, go and age in a cluster (MC-1, MC-52), with the
+ * relay's and the writer's own rights.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isRefusal } from '#shared/cluster-api/errors.ts';
 import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https.ts';
@@ -20,7 +23,8 @@ let root: HttpTransport;
 let writer: HttpsClusterApi;
 let relay: RelayRun;
 
-const until = (holds: () => unknown) => vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 30_000, interval: 20 });
+const until = (holds: () => unknown) =>
+  vi.waitFor(() => expect(holds()).toBeTruthy(), { timeout: 30_000, interval: 20 });
 const exports_ = (): readonly string[] => [...relay.state('ServiceExport').keys()].sort();
 const isServed = (kind: string): boolean =>
   relay.relay
@@ -36,7 +40,10 @@ async function uninstall(...kinds: readonly McsKind[]): Promise<void> {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const names = async (): Promise<string> => (await root.request('GET', path)).body.toString();
   for (const kind of kinds)
-    await vi.waitFor(async () => expect(await names()).not.toContain(`"${kind}.multicluster`), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(async () => expect(await names()).not.toContain(`"${kind}.multicluster`), {
+      timeout: 30_000,
+      interval: 50,
+    });
 }
 const anImport = (name: string) => ({
   apiVersion: mcsApiVersion,
@@ -47,15 +54,22 @@ const anImport = (name: string) => ({
     labels: { [importManagedBy.key]: importManagedBy.value },
     annotations: { [annotationDerivedService]: derivedName('shop', name), [annotationClusterset]: 'prod' },
   },
-  spec: { type: 'ClusterSetIP', ports: [{ name: 'http', port: 80, protocol: 'TCP' }] } as ServiceImport['spec'],
+  spec: {
+    type: 'ClusterSetIP',
+    ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+  } as ServiceImport['spec'],
 });
 
 beforeAll(async () => {
   controlPlane = await startControlPlane();
   admin = connectApi(controlPlane.connection);
   root = httpTransport(controlPlane.connection);
-  await admin.create('Namespace', '', { metadata: { name: 'shop', labels: { [annotationClusterset]: 'prod' } } });
-  await applyAccess(controlPlane, undefined, { imports: { cluster: 'a', set: 'prod', sameness: 'labelled', sources: {} } });
+  await admin.create('Namespace', '', {
+    metadata: { name: 'shop', labels: { [annotationClusterset]: 'prod' } },
+  });
+  await applyAccess(controlPlane, undefined, {
+    imports: { cluster: 'a', set: 'prod', sameness: 'labelled', sources: {} },
+  });
   writer = httpsClusterApi(await writerConnection(controlPlane), { fieldManager: 'fleet-endpoints-x' });
   relay = runRelay(await relayConnection(controlPlane), { clusterset: true });
 }, 120_000);
@@ -76,12 +90,16 @@ describe('the CRDs of a cluster', () => {
   it('the hub writes imports and conditions where only v1alpha1 is served', async () => {
     const created = await writer.create('ServiceImport', anImport('web'));
     expect(created.apiVersion).toBe('multicluster.x-k8s.io/v1alpha1');
-    const changed = await writer.replace('ServiceImport', { ...created, spec: { ...created.spec, sessionAffinity: 'ClientIP' } });
+    const changed = await writer.replace('ServiceImport', {
+      ...created,
+      spec: { ...created.spec, sessionAffinity: 'ClientIP' },
+    });
     expect(changed.spec.sessionAffinity).toBe('ClientIP');
     await writer.patchStatus('ServiceImport', 'shop', 'web', { clusters: [{ cluster: 'b' }] });
     expect((await writer.get('ServiceImport', 'shop', 'web'))?.status?.clusters).toEqual([{ cluster: 'b' }]);
     expect(await writer.get('ServiceImport', 'shop', 'none')).toBeUndefined();
-    const { uid = '', resourceVersion = '' } = (await writer.get('ServiceImport', 'shop', 'web'))?.metadata ?? {};
+    const { uid = '', resourceVersion = '' } =
+      (await writer.get('ServiceImport', 'shop', 'web'))?.metadata ?? {};
     expect(await writer.delete('ServiceImport', 'shop', 'web', { uid, resourceVersion })).toBe(true);
     await until(() => relay.live('ServiceImport').length > 0);
   });
@@ -97,7 +115,9 @@ describe('the CRDs of a cluster', () => {
     const [told, lists] = [relay.live('ServiceExport').length, relay.lists('ServiceExport').length];
     await uninstall('serviceexports');
     await until(() => !isServed('ServiceExport'));
-    expect(relay.logged.filter((l) => String(l.fields['reason']).includes('CRD of ServiceExport'))).not.toEqual([]);
+    expect(
+      relay.logged.filter((l) => String(l.fields['reason']).includes('CRD of ServiceExport')),
+    ).not.toEqual([]);
     expect(relay.live('ServiceExport')).toHaveLength(told);
     expect(relay.lists('ServiceExport')).toHaveLength(lists);
 
@@ -110,7 +130,10 @@ describe('the CRDs of a cluster', () => {
   });
 
   it('no import is made while its CRD goes, and the refusal is not one of rights', async () => {
-    const held = { metadata: { name: 'held', finalizers: ['example.com/held'] }, spec: { type: 'ClusterSetIP', ports: [] } } as const;
+    const held = {
+      metadata: { name: 'held', finalizers: ['example.com/held'] },
+      spec: { type: 'ClusterSetIP', ports: [] },
+    } as const;
     await admin.create('ServiceImport', 'shop', held);
     await uninstallMcs(controlPlane.connection, 'serviceimports');
     const refusal = () =>
@@ -118,10 +141,17 @@ describe('the CRDs of a cluster', () => {
         () => undefined,
         (error: unknown) => error,
       );
-    await vi.waitFor(async () => expect(await refusal()).toMatchObject({ status: 403, message: expect.stringContaining('terminating') }), {
-      timeout: 10_000,
-      interval: 50,
-    });
+    await vi.waitFor(
+      async () =>
+        expect(await refusal()).toMatchObject({
+          status: 403,
+          message: expect.stringContaining('terminating'),
+        }),
+      {
+        timeout: 10_000,
+        interval: 50,
+      },
+    );
     expect(isRefusal(await refusal())).toBe(true);
     await admin.patch('ServiceImport', 'shop', 'held', { metadata: { finalizers: [] } });
   });

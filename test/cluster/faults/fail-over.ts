@@ -1,4 +1,7 @@
-/** How long endpoints stand still when what keeps them dies: our relay, and beside it kube-controller-manager with its defaults. */
+/**
+ * How long endpoints stand still when what keeps them dies: our relay, and beside it kube-controller-manager
+ * with its defaults.
+ */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, connectApi } from '#test/e2e/api.ts';
@@ -16,7 +19,10 @@ export interface FailOver {
 }
 
 /** Hits the leading relay by each fault, so the other one takes over. */
-export async function failOvers({ relays, first }: RelayPair, subject: Subject): Promise<readonly FailOver[]> {
+export async function failOvers(
+  { relays, first }: RelayPair,
+  subject: Subject,
+): Promise<readonly FailOver[]> {
   const results: FailOver[] = [];
   let speaker = first;
 
@@ -37,7 +43,9 @@ export async function failOvers({ relays, first }: RelayPair, subject: Subject):
   /** The lease may have moved since the last fault: the next one hits the relay that leads now. */
   const bothReady = async (): Promise<void> => {
     await until(async () => (await a.isReady()) && (await b.isReady()));
-    speaker = (await until(async () => ((await a.isLeading()) ? a : (await b.isLeading()) ? b : undefined))) ?? speaker;
+    speaker =
+      (await until(async () => ((await a.isLeading()) ? a : (await b.isLeading()) ? b : undefined))) ??
+      speaker;
   };
 
   await measure('frozen past its lease', relays, () => speaker.signal('SIGSTOP'));
@@ -70,15 +78,25 @@ export async function startSubject(api: Api, namespace: string): Promise<Subject
   await api.create('Node', '', { metadata: { name: `${namespace}-node` } });
   await api.create('Service', namespace, {
     metadata: { name: 'web' },
-    spec: { clusterIP: 'None', selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+    spec: {
+      clusterIP: 'None',
+      selector: { app: 'web' },
+      ports: [{ name: 'http', port: 80, targetPort: 8080 }],
+    },
   });
-  const spec = { nodeName: `${namespace}-node`, automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }] };
+  const spec = {
+    nodeName: `${namespace}-node`,
+    automountServiceAccountToken: false,
+    containers: [{ name: 'c', image: 'i' }],
+  };
   await api.create('Pod', namespace, { metadata: { name: 'web', labels: { app: 'web' } }, spec });
   let ready = false;
   const subject: Subject = {
     async flip() {
       ready = !ready;
-      const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: new Date().toISOString() }];
+      const conditions = [
+        { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: new Date().toISOString() },
+      ];
       const status = { phase: 'Running', podIP: '10.78.0.1', podIPs: [{ ip: '10.78.0.1' }], conditions };
       await api.patch('Pod', namespace, 'web', { status }, 'status');
     },
@@ -93,7 +111,10 @@ export async function startSubject(api: Api, namespace: string): Promise<Subject
   return subject;
 }
 
-/** Two kube-controller-managers with their own defaults of leader election, the leader killed: ms until the endpoints follow again. */
+/**
+ * Two kube-controller-managers with their own defaults of leader election, the leader killed: ms until the
+ * endpoints follow again.
+ */
 export async function upstreamsFailOverMs(): Promise<number | undefined> {
   const controllers = '--controllers=endpoints-controller,endpointslice-controller';
   const controlPlane = await startControlPlane();

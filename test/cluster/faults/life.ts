@@ -1,4 +1,7 @@
-/** A namespace where something is always going on: pods come, go, move between services and change, and so do the services. */
+/**
+ * A namespace where something is always going on: pods come, go, move between services and change, and so do
+ * the services.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import type { Api } from '#test/e2e/api.ts';
@@ -13,7 +16,10 @@ const services = 6;
 const pods = 24;
 const everyMs = 150;
 
-/** Changes objects at random. `random` is in [0, 1). A change that the API server refuses, or that fails, is skipped. */
+/**
+ * Changes objects at random. `random` is in [0, 1). A change that the API server refuses, or that fails, is
+ * skipped.
+ */
 export async function startLife(api: Api, namespace: string, random: () => number): Promise<Life> {
   const pick = (n: number): number => Math.floor(random() * n);
   const app = (): { readonly app: string } => ({ app: `app-${pick(services)}` });
@@ -24,16 +30,31 @@ export async function startLife(api: Api, namespace: string, random: () => numbe
     phase: 'Running',
     podIP: `10.77.0.${i + 1}`,
     podIPs: [{ ip: `10.77.0.${i + 1}` }],
-    conditions: [{ type: 'Ready', status: random() < 0.7 ? 'True' : 'False', lastTransitionTime: new Date().toISOString() }],
+    conditions: [
+      {
+        type: 'Ready',
+        status: random() < 0.7 ? 'True' : 'False',
+        lastTransitionTime: new Date().toISOString(),
+      },
+    ],
   });
-  const flip = (i: number): Promise<unknown> => api.patch('Pod', namespace, `pod-${i}`, { status: status(i) }, 'status');
+  const flip = (i: number): Promise<unknown> =>
+    api.patch('Pod', namespace, `pod-${i}`, { status: status(i) }, 'status');
   const makeService = (i: number, selector: object = { app: `app-${i}` }) =>
     api.create('Service', namespace, {
       metadata: { name: `svc-${i}` },
-      spec: { clusterIP: 'None', selector: { ...selector }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+      spec: {
+        clusterIP: 'None',
+        selector: { ...selector },
+        ports: [{ name: 'http', port: 80, targetPort: 8080 }],
+      },
     });
   async function makePod(i: number): Promise<void> {
-    const spec = { nodeName: `${namespace}-node-${i % 3}`, automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }] };
+    const spec = {
+      nodeName: `${namespace}-node-${i % 3}`,
+      automountServiceAccountToken: false,
+      containers: [{ name: 'c', image: 'i' }],
+    };
     await api.create('Pod', namespace, { metadata: { name: `pod-${i}`, labels: app() }, spec });
     await api.patch('Pod', namespace, `pod-${i}`, { status: status(i) }, 'status');
   }
@@ -49,7 +70,9 @@ export async function startLife(api: Api, namespace: string, random: () => numbe
     [1, () => api.delete('Service', namespace, `svc-${pick(services)}`)],
     [2, () => makeService(pick(services))],
   ];
-  const changesToChoose = weighted.flatMap(([weight, change]) => Array.from({ length: weight }, () => change));
+  const changesToChoose = weighted.flatMap(([weight, change]) =>
+    Array.from({ length: weight }, () => change),
+  );
 
   const stopping = new AbortController();
   let changes = 0;

@@ -1,4 +1,7 @@
-/** Two relays beside the one of the run, candidates for the same Lease, each with ways of its own to the API server and to the queues. */
+/**
+ * Two relays beside the one of the run, candidates for the same Lease, each with ways of its own to the API
+ * server and to the queues.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { relayProcess } from '#infra/local/child-specs.ts';
@@ -32,11 +35,18 @@ export interface RelayPair {
 export async function startRelayPair(scene: Scene): Promise<RelayPair> {
   const started = await Promise.all(['relay b', 'relay c'].map((name) => startRelay(scene, name)));
   const [a, b] = started as [(typeof started)[0], (typeof started)[0]];
-  for (const { relay } of started) if (!(await until(() => relay.isReady()))) throw new Error(`${relay.name} does not become ready`);
+  for (const { relay } of started)
+    if (!(await until(() => relay.isReady()))) throw new Error(`${relay.name} does not become ready`);
   const pid = [...(await scene.processes())].find(([name]) => name.startsWith('relay '))?.[1];
   if (pid === undefined) throw new Error('the run has no relay');
   const none = { turns: 0, spokeAt: 0, isReady: async () => true, isLeading: async () => false };
-  const first: WatchedRelay = { name: 'relay a', api: scene.proxy, queues: scene.proxy, ...none, signal: (name) => void process.kill(pid, name) };
+  const first: WatchedRelay = {
+    name: 'relay a',
+    api: scene.proxy,
+    queues: scene.proxy,
+    ...none,
+    signal: (name) => void process.kill(pid, name),
+  };
   return {
     first,
     relays: [a.relay, b.relay],
@@ -55,13 +65,18 @@ async function startRelay(scene: Scene, name: string) {
   const queueServer = new URL(addresses.queuesUrl);
   const toQueues = await tcpProxy({ host: queueServer.hostname, port: Number(queueServer.port) });
   const file = join(folder, `${name}.json`);
-  await writeFile(file, JSON.stringify({ ...connection, server: `https://127.0.0.1:${api.port}` }), { mode: 0o600 });
+  await writeFile(file, JSON.stringify({ ...connection, server: `https://127.0.0.1:${api.port}` }), {
+    mode: 0o600,
+  });
   const { tableUrl } = addresses;
   const connections = { all: file, of: () => file, write: async () => {} };
   // The queue's URL contains its address.
   const queuesUrl = `http://127.0.0.1:${toQueues.port}`;
   const through = { [cluster]: { ...queues, events: `${queuesUrl}${new URL(queues.events).pathname}` } };
-  const spec = relayProcess({ tableUrl, queuesUrl, queues: through, connections }, cluster, { mode: 'active', takesPart: false });
+  const spec = relayProcess({ tableUrl, queuesUrl, queues: through, connections }, cluster, {
+    mode: 'active',
+    takesPart: false,
+  });
 
   let turns = 0;
   let spokeAt = 0;
@@ -69,15 +84,22 @@ async function startRelay(scene: Scene, name: string) {
   const say = (line: string): void => {
     scene.say(`${name}: ${line}`);
     if (!line.startsWith('{')) return;
-    const { message, address } = JSON.parse(line) as { readonly message?: string; readonly address?: { readonly port: number } };
+    const { message, address } = JSON.parse(line) as {
+      readonly message?: string;
+      readonly address?: { readonly port: number };
+    };
     if (message === 'relay started') port = address?.port ?? 0;
     if (message !== 'session begun') return;
     turns++;
     spokeAt = performance.now();
   };
-  const ask = async (path: string): Promise<Response | undefined> => fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+  const ask = async (path: string): Promise<Response | undefined> =>
+    fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
   const env = { ...spec.env, [relayEnv.lease]: relayLease, [relayEnv.resyncSeconds]: '86400' };
-  const child: Child = startChild({ ...spec, name, env }, { onLine: (_, line) => say(line), onNotice: say, onFatal: say });
+  const child: Child = startChild(
+    { ...spec, name, env },
+    { onLine: (_, line) => say(line), onNotice: say, onFatal: say },
+  );
   const relay: WatchedRelay = {
     name,
     api,

@@ -1,4 +1,7 @@
-/** A real control plane, a local run that reaches it through a proxy, and a second sync worker beside the run's own. */
+/**
+ * A real control plane, a local run that reaches it through a proxy, and a second sync worker beside the
+ * run's own.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,14 +51,19 @@ export async function startScene(): Promise<Scene> {
   const { connection } = controlPlane;
   const proxy = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(connection.server).port) });
   const kubeconfig = join(folder, 'kubeconfig.yaml');
-  await writeFile(kubeconfig, kubeconfigText({ ...connection, server: `https://127.0.0.1:${proxy.port}` }), { mode: 0o600 });
+  await writeFile(kubeconfig, kubeconfigText({ ...connection, server: `https://127.0.0.1:${proxy.port}` }), {
+    mode: 0o600,
+  });
   const api = connectApi(connection);
   const lines: string[] = [];
 
   async function startHub() {
-    const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off', '--data', join(folder, 'data')], {
-      RELAY_LEASE: relayLease,
-    });
+    const run = startLocalRun(
+      ['--kubeconfig', kubeconfig, '--mode', 'active', '--controllers-off', '--data', join(folder, 'data')],
+      {
+        RELAY_LEASE: relayLease,
+      },
+    );
     try {
       const [, consoleUrl = ''] = await run.line(/console at (http\S+)/);
       await run.line(/^ready/, 120_000);
@@ -63,7 +71,14 @@ export async function startScene(): Promise<Scene> {
       const hub = connectHub({ HUB: String(pid) });
       const [cluster = ''] = await listClusters(hub.table);
       await hub.directory.know(cluster);
-      return { run, pid, addresses, hub, cluster, second: await secondWorker(hub, cluster, addresses, lines) };
+      return {
+        run,
+        pid,
+        addresses,
+        hub,
+        cluster,
+        second: await secondWorker(hub, cluster, addresses, lines),
+      };
     } catch (e) {
       await run.stop();
       throw e;
@@ -111,8 +126,15 @@ export async function startScene(): Promise<Scene> {
     command: (...args) =>
       new Promise((resolve) => {
         const env = { ...process.env, HUB: String(current.pid) };
-        execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'cluster', ...args], { env }, (error, stdout, stderr) =>
-          resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output: stdout + stderr }),
+        execFile(
+          process.execPath,
+          ['infra/command/fleet-endpoints.main.ts', 'cluster', ...args],
+          { env },
+          (error, stdout, stderr) =>
+            resolve({
+              code: typeof error?.code === 'number' ? error.code : error ? -1 : 0,
+              output: stdout + stderr,
+            }),
         );
       }),
     async stop() {
@@ -128,27 +150,45 @@ export async function startScene(): Promise<Scene> {
 }
 
 /** A local run by its console's address: its process, and where its hub is. */
-export async function findRun(consoleUrl: string): Promise<{ readonly pid: number; readonly addresses: LocalAddresses }> {
+export async function findRun(
+  consoleUrl: string,
+): Promise<{ readonly pid: number; readonly addresses: LocalAddresses }> {
   const folder = dirname(localHubFile(0));
   for (const file of await readdir(folder)) {
-    const addresses = JSON.parse(await readFile(join(folder, file), 'utf8').catch(() => '{}')) as LocalAddresses;
+    const addresses = JSON.parse(
+      await readFile(join(folder, file), 'utf8').catch(() => '{}'),
+    ) as LocalAddresses;
     if (addresses.consoleUrl === consoleUrl) return { pid: Number.parseInt(file, 10), addresses };
   }
   throw new Error(`no run has left the address ${consoleUrl}`);
 }
 
 /** As the supervisor of the run would start it: killed, it comes back. */
-async function secondWorker(hub: Hub, cluster: string, addresses: LocalAddresses, lines: string[]): Promise<Child> {
+async function secondWorker(
+  hub: Hub,
+  cluster: string,
+  addresses: LocalAddresses,
+  lines: string[],
+): Promise<Child> {
   const queues = (await readCluster(hub.table, cluster))?.queues;
   if (!queues) throw new Error(`${cluster} has no queues`);
   const { tableUrl, queuesUrl, connectionsFile: all } = addresses;
-  const specs = hubProcesses({ tableUrl, queuesUrl, queues: { [cluster]: queues }, connections: { all, of: () => all, write: async () => {} } });
+  const specs = hubProcesses({
+    tableUrl,
+    queuesUrl,
+    queues: { [cluster]: queues },
+    connections: { all, of: () => all, write: async () => {} },
+  });
   const spec = specs.find((s) => s.name === 'sync');
   if (!spec) throw new Error('a local run has no process sync');
   const say = (line: string): void => void lines.push(`sync 2: ${line}`);
   const child = startChild(
     { ...spec, name: 'sync 2' },
-    { onLine: (_, line) => void (line.includes('"level":"error"') && say(line)), onNotice: say, onFatal: say },
+    {
+      onLine: (_, line) => void (line.includes('"level":"error"') && say(line)),
+      onNotice: say,
+      onFatal: say,
+    },
   );
   await child.ready;
   return child;

@@ -11,7 +11,10 @@ import type { Api } from '#test/e2e/api.ts';
 import { differences } from '#test/simulation/truth.ts';
 import type { Scene } from './scene.ts';
 
-/** Asks until everything holds; what does not hold in the end, as lines. A lease and a message's visibility take 40 s each. */
+/**
+ * Asks until everything holds; what does not hold in the end, as lines. A lease and a message's visibility
+ * take 40 s each.
+ */
 export async function unsettled(scene: Scene, withinMs: number): Promise<readonly string[]> {
   for (const limit = Date.now() + withinMs; ; ) {
     const complaints = [...(await owed(scene)), ...(await wrong(scene.api))];
@@ -27,15 +30,20 @@ async function owed({ hub, cluster }: Scene): Promise<readonly string[]> {
   const urls = [events, syncs, `${events}-dead`, `${syncs}-dead`, parked, quarantine];
   const depths = await Promise.all(
     urls.map(async (url) => {
-      const { Attributes = {} } = await hub.sqs.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }));
-      const [visible, inFlight] = (['', 'NotVisible'] as const).map((s) => Number(Attributes[`ApproximateNumberOfMessages${s}`]));
+      const { Attributes = {} } = await hub.sqs.send(
+        new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
+      );
+      const [visible, inFlight] = (['', 'NotVisible'] as const).map((s) =>
+        Number(Attributes[`ApproximateNumberOfMessages${s}`]),
+      );
       return { name: url.slice(url.lastIndexOf('/') + 1), visible, inFlight };
     }),
   );
   const dirty = await hub.table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 100);
   return [
     ...depths
-      // Delayed messages do not count: pending work is in the dirty index, and a message for the end of a lease does nothing.
+      // Delayed messages do not count: pending work is in the dirty index, and a message for the end of a
+      // lease does nothing.
       .filter((d) => d.visible || d.inFlight)
       .map((d) => `in queue ${d.name}: ${d.visible} + ${d.inFlight} in flight`),
     ...dirty.map(({ pk }) => `still to be done: ${pk}`),

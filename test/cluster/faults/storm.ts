@@ -15,7 +15,10 @@ export interface Storm {
 /** Longer than a lease: another worker has taken over by then. */
 const freezeMs = 46_000;
 
-/** Kills at random; once freezes a worker past its lease; from then on cuts and stalls every connection to the API server. */
+/**
+ * Kills at random; once freezes a worker past its lease; from then on cuts and stalls every connection to the
+ * API server.
+ */
 export async function storm(scene: Scene, seconds: number, random: () => number): Promise<Storm> {
   const end = Date.now() + seconds * 1000;
   const spared = new Set<string>();
@@ -26,7 +29,9 @@ export async function storm(scene: Scene, seconds: number, random: () => number)
   async function kill(): Promise<void> {
     while (Date.now() < end) {
       await sleep(2_000 + 6_000 * random());
-      const processes = [...(await scene.processes())].filter(([name]) => /^(relay|ingest|sync)/.test(name) && !spared.has(name));
+      const processes = [...(await scene.processes())].filter(
+        ([name]) => /^(relay|ingest|sync)/.test(name) && !spared.has(name),
+      );
       const victim = processes[Math.floor(random() * processes.length)];
       if (victim && send(victim[1], 'SIGKILL')) kills++;
     }
@@ -70,7 +75,10 @@ interface Frozen {
   readonly since: number;
 }
 
-/** Stops `sync` while it holds a lease: as long as nothing passes, the runs that begin do not end. Undefined when there was none to catch. */
+/**
+ * Stops `sync` while it holds a lease: as long as nothing passes, the runs that begin do not end. Undefined
+ * when there was none to catch.
+ */
 async function freeze(scene: Scene, end: number): Promise<Frozen | undefined> {
   const ofTheDead = await leases(scene);
   while (Date.now() < end) {
@@ -95,7 +103,11 @@ async function freeze(scene: Scene, end: number): Promise<Frozen | undefined> {
 async function leases({ hub, cluster }: Scene): Promise<ReadonlySet<string>> {
   const dirty = await hub.table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 500);
   const work = await Promise.all(dirty.map(({ pk }) => readWork(hub.table, parseWorkKey(pk))));
-  return new Set(work.flatMap(({ lease }) => (lease && lease.untilMs > Date.now() ? [`${lease.id} ${lease.untilMs}`] : [])));
+  return new Set(
+    work.flatMap(({ lease }) =>
+      lease && lease.untilMs > Date.now() ? [`${lease.id} ${lease.untilMs}`] : [],
+    ),
+  );
 }
 
 /** False when the process was gone already. */

@@ -1,8 +1,16 @@
-/** A real control plane with its own controllers on, and the hub that writes for Services that opt in alone, as the writer with the rights for that. */
+/**
+ * A real control plane with its own controllers on, and the hub that writes for Services that opt in alone,
+ * as the writer with the rights for that.
+ */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { annotationSelector, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  annotationSelector,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { findRun } from '#test/cluster/faults/scene.ts';
@@ -56,7 +64,9 @@ export async function startBeside(): Promise<Beside> {
     const { pid } = await findRun(consoleUrl);
     const nodes = ['node-a', 'node-b'] as const;
     for (const [i, name] of nodes.entries())
-      await api.create('Node', '', { metadata: { name, labels: { 'topology.kubernetes.io/zone': ['zone-a', 'zone-b'][i] as string } } });
+      await api.create('Node', '', {
+        metadata: { name, labels: { 'topology.kubernetes.io/zone': ['zone-a', 'zone-b'][i] as string } },
+      });
     const observed = await observe(api);
     let namespaces = 0;
     return {
@@ -67,14 +77,23 @@ export async function startBeside(): Promise<Beside> {
         const namespace = `opt-in-${++namespaces}`;
         await api.create('Namespace', '', { metadata: { name: namespace } });
         const world = newWorld(api, observed, namespace, nodes);
-        return { ...world, eventually: (assertion, timeoutMs = patience) => observed.eventually(assertion, timeoutMs) };
+        return {
+          ...world,
+          eventually: (assertion, timeoutMs = patience) => observed.eventually(assertion, timeoutMs),
+        };
       },
       command: (...args) =>
         new Promise((resolve, reject) => {
           const env = { ...process.env, HUB: String(pid) };
           const words = args.map((a) => (a === 'CLUSTER' ? cluster : a));
-          execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'cluster', ...words], { env }, (error, stdout, stderr) =>
-            error ? reject(new Error(`${args.join(' ')}: ${stdout}${stderr}`, { cause: error })) : resolve(stdout + stderr),
+          execFile(
+            process.execPath,
+            ['infra/command/fleet-endpoints.main.ts', 'cluster', ...words],
+            { env },
+            (error, stdout, stderr) =>
+              error
+                ? reject(new Error(`${args.join(' ')}: ${stdout}${stderr}`, { cause: error }))
+                : resolve(stdout + stderr),
           );
         }),
       stop: () => stop(observed),
@@ -94,32 +113,44 @@ export const optedIn = (world: World, name: string, text: string, spec: Spec = {
 
 /** A Service with a selector, annotated with it: the rehearsal. */
 export const rehearsed = (world: World, name: string, app: string) =>
-  world.service(name, { ports: [httpPort], selector: { app } } as Spec, { annotations: annotated(`app=${app}`) });
+  world.service(name, { ports: [httpPort], selector: { app } } as Spec, {
+    annotations: annotated(`app=${app}`),
+  });
 
 /** Resolves when the hub has written a change that was made after all others, twice. */
 export async function hubSettled(world: World): Promise<void> {
   for (const round of ['1', '2']) {
-    if (round === '1' && !(await world.api.get('Service', world.namespace, 'marker'))) await optedIn(world, 'marker', 'app=marker');
+    if (round === '1' && !(await world.api.get('Service', world.namespace, 'marker')))
+      await optedIn(world, 'marker', 'app=marker');
     const labels = { round: `${round}-${Date.now()}` };
     await world.api.patch('Service', world.namespace, 'marker', { metadata: { labels } });
     await world.eventually(() => {
       const shown = ours(world.slices('marker')).map((s) => s.metadata.labels?.['round']);
-      if (!shown.includes(labels.round)) throw new Error('the hub has not written the change that marks the end');
+      if (!shown.includes(labels.round))
+        throw new Error('the hub has not written the change that marks the end');
     });
   }
 }
 
 /** `null` removes. */
-export const change = ({ api, namespace }: World, name: string, what: { readonly spec?: object; readonly annotation?: string | null }) =>
+export const change = (
+  { api, namespace }: World,
+  name: string,
+  what: { readonly spec?: object; readonly annotation?: string | null },
+) =>
   api.patch('Service', namespace, name, {
     ...(what.spec && { spec: what.spec }),
-    ...(what.annotation !== undefined && { metadata: { annotations: { [annotationSelector]: what.annotation } } }),
+    ...(what.annotation !== undefined && {
+      metadata: { annotations: { [annotationSelector]: what.annotation } },
+    }),
   } as never);
 
-const by = (manager: string) => (slices: readonly EndpointSlice[]) => slices.filter((s) => s.metadata.labels?.[labelSliceManagedBy] === manager);
+const by = (manager: string) => (slices: readonly EndpointSlice[]) =>
+  slices.filter((s) => s.metadata.labels?.[labelSliceManagedBy] === manager);
 export const ours = by(optInManagedBy);
 export const theirs = by(slicesManagedBy);
-export const served = (slices: readonly EndpointSlice[]): readonly string[] => [...new Set(addressesServed(slices))].sort();
+export const served = (slices: readonly EndpointSlice[]): readonly string[] =>
+  [...new Set(addressesServed(slices))].sort();
 
 export interface Poll {
   readonly looks: number;
@@ -128,7 +159,11 @@ export interface Poll {
 }
 
 /** Looks at all slices of the service every 50 ms. The function that comes back ends it. */
-export function pollUnion({ api, namespace }: World, service: string, addresses: readonly string[]): () => Promise<Poll> {
+export function pollUnion(
+  { api, namespace }: World,
+  service: string,
+  addresses: readonly string[],
+): () => Promise<Poll> {
   const gaps: string[] = [];
   let [looks, isOver] = [0, false];
   const look = async (): Promise<void> => {
@@ -138,7 +173,10 @@ export function pollUnion({ api, namespace }: World, service: string, addresses:
       const slices = items.filter((s) => s.metadata.labels?.['kubernetes.io/service-name'] === service);
       const there = served(slices);
       const missing = addresses.filter((a) => !there.includes(a));
-      if (missing.length > 0) gaps.push(`look ${looks}: ${missing.join()} are missing from ${slices.map((s) => s.metadata.name).join()}`);
+      if (missing.length > 0)
+        gaps.push(
+          `look ${looks}: ${missing.join()} are missing from ${slices.map((s) => s.metadata.name).join()}`,
+        );
       looks++;
       await next;
     }

@@ -1,9 +1,24 @@
-/** `npm start -- --mode shadow --opt-in active` beside kube-controller-manager's own controllers, on a real control plane: the main use of opt-in. */
+/**
+ * `npm start -- --mode shadow --opt-in active` beside kube-controller-manager's own controllers, on a real
+ * control plane: the main use of opt-in.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { httpPort, type World } from '#test/e2e/world.ts';
-import { type Beside, change, controllers, hubSettled, optedIn, ours, pollUnion, rehearsed, served, startBeside, theirs } from './beside.ts';
+import {
+  type Beside,
+  change,
+  controllers,
+  hubSettled,
+  optedIn,
+  ours,
+  pollUnion,
+  rehearsed,
+  served,
+  startBeside,
+  theirs,
+} from './beside.ts';
 import { churn, makeTwins, pairs, twinsOf } from './twins.ts';
 
 let beside: Beside;
@@ -22,19 +37,34 @@ afterAll(async () => {
 });
 
 const three = ['10.1.0.1', '10.1.0.2', '10.1.0.3'];
-const versions = (slices: readonly EndpointSlice[]): readonly string[] => slices.map((s) => `${s.metadata.name} ${s.metadata.resourceVersion}`);
+const versions = (slices: readonly EndpointSlice[]): readonly string[] =>
+  slices.map((s) => `${s.metadata.name} ${s.metadata.resourceVersion}`);
 
 /** Three ready pods of app=web, in a namespace of their own. */
 async function withPods(app = 'web'): Promise<World> {
   const world = await beside.world();
-  for (const i of [0, 1, 2]) await world.pod(`${app}-${i}`, { labels: { app }, node: world.nodes[i % 2] as string, ips: [three[i] as string] });
+  for (const i of [0, 1, 2])
+    await world.pod(`${app}-${i}`, {
+      labels: { app },
+      node: world.nodes[i % 2] as string,
+      ips: [three[i] as string],
+    });
   return world;
 }
 
 /** Returns the content of a slice without its owner, its name and its times. */
-const content = ({ metadata: { labels = {}, ownerReferences = [] }, addressType, endpoints, ports }: EndpointSlice) => {
+const content = ({
+  metadata: { labels = {}, ownerReferences = [] },
+  addressType,
+  endpoints,
+  ports,
+}: EndpointSlice) => {
   const { [labelSliceManagedBy]: _, [labelServiceName]: __, ...others } = labels;
-  const owners = ownerReferences.map(({ kind, controller, blockOwnerDeletion }) => ({ kind, controller, blockOwnerDeletion }));
+  const owners = ownerReferences.map(({ kind, controller, blockOwnerDeletion }) => ({
+    kind,
+    controller,
+    blockOwnerDeletion,
+  }));
   const addresses = [...(endpoints ?? [])].map((e) => JSON.stringify(e)).sort();
   return { labels: others, owners, addressType, addresses, ports };
 };
@@ -88,9 +118,15 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
     expect((await polled()).gaps).toEqual([]);
     await world.pod('web-3', { labels: { app: 'web' }, ips: ['10.1.0.9'] });
     await world.removePod('web-0');
-    await world.eventually(() => expect(served(theirs(world.slices('web')))).toEqual(['10.1.0.2', '10.1.0.3', '10.1.0.9']));
     await world.eventually(() =>
-      expect(world.endpoints('web')?.subsets?.[0]?.addresses?.map((a) => a.ip)).toEqual(['10.1.0.2', '10.1.0.3', '10.1.0.9']),
+      expect(served(theirs(world.slices('web')))).toEqual(['10.1.0.2', '10.1.0.3', '10.1.0.9']),
+    );
+    await world.eventually(() =>
+      expect(world.endpoints('web')?.subsets?.[0]?.addresses?.map((a) => a.ip)).toEqual([
+        '10.1.0.2',
+        '10.1.0.3',
+        '10.1.0.9',
+      ]),
     );
     expect(ours(world.slices('web'))).toEqual([]);
   });
@@ -114,23 +150,29 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
 
   it.each([
     ['has an empty annotation', { annotation: '' }],
-    ['becomes an ExternalName', { spec: { type: 'ExternalName', externalName: 'example.org', clusterIP: null, clusterIPs: null } }],
+    [
+      'becomes an ExternalName',
+      { spec: { type: 'ExternalName', externalName: 'example.org', clusterIP: null, clusterIPs: null } },
+    ],
     ['is deleted', undefined],
-  ] as const)('the slices of a service that %s are deleted, and slices that a person made stay', async (_, what) => {
-    const world = await withPods();
-    await optedIn(world, 'web', 'app=web');
-    const made = await world.api.create('EndpointSlice', world.namespace, {
-      metadata: { name: 'by-hand', labels: { [labelServiceName]: 'web', [labelSliceManagedBy]: 'staff' } },
-      addressType: 'IPv4',
-      endpoints: [{ addresses: ['192.0.2.1'] }],
-      ports: [],
-    });
-    await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
-    if (what) await change(world, 'web', what);
-    else await world.api.delete('Service', world.namespace, 'web');
-    await world.eventually(() => expect(ours(world.slices('web'))).toEqual([]));
-    expect(versions(world.slices('web'))).toEqual(versions([made]));
-  });
+  ] as const)(
+    'the slices of a service that %s are deleted, and slices that a person made stay',
+    async (_, what) => {
+      const world = await withPods();
+      await optedIn(world, 'web', 'app=web');
+      const made = await world.api.create('EndpointSlice', world.namespace, {
+        metadata: { name: 'by-hand', labels: { [labelServiceName]: 'web', [labelSliceManagedBy]: 'staff' } },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: ['192.0.2.1'] }],
+        ports: [],
+      });
+      await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
+      if (what) await change(world, 'web', what);
+      else await world.api.delete('Service', world.namespace, 'web');
+      await world.eventually(() => expect(ours(world.slices('web'))).toEqual([]));
+      expect(versions(world.slices('web'))).toEqual(versions([made]));
+    },
+  );
 
   it.each(['app in (web)', null, Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(), '-app=web'])(
     'an invalid or removed annotation leaves the slices as they are, and one Event reports it: %j',
@@ -140,7 +182,10 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
       await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
       const before = versions(world.slices('web'));
       await change(world, 'web', { annotation: text });
-      const reports = async () => (await world.api.list('Event', world.namespace)).items.filter((e) => /is (invalid|gone)/.test(e.message ?? ''));
+      const reports = async () =>
+        (await world.api.list('Event', world.namespace)).items.filter((e) =>
+          /is (invalid|gone)/.test(e.message ?? ''),
+        );
       await world.eventually(async () => expect(await reports()).toHaveLength(1));
       await world.removePod('web-0');
       await world.pod('web-3', { labels: { app: 'web' }, ips: ['10.1.0.9'] });
@@ -148,7 +193,9 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
       expect(versions(world.slices('web'))).toEqual(before);
       expect(await reports()).toHaveLength(1);
       await change(world, 'web', { annotation: 'app=web' });
-      await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(['10.1.0.2', '10.1.0.3', '10.1.0.9']));
+      await world.eventually(() =>
+        expect(served(ours(world.slices('web')))).toEqual(['10.1.0.2', '10.1.0.3', '10.1.0.9']),
+      );
     },
   );
 
@@ -173,7 +220,9 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
     await world.eventually(() => expect(served(world.slices('web'))).toEqual([]));
     await world.eventually(() => expect(served(world.slices('web'))).toEqual(three));
     await world.api.delete('EndpointSlice', world.namespace, slice?.metadata.name ?? '');
-    await world.eventually(() => expect(world.slices('web').every((s) => s.metadata.uid !== slice?.metadata.uid)).toBe(true));
+    await world.eventually(() =>
+      expect(world.slices('web').every((s) => s.metadata.uid !== slice?.metadata.uid)).toBe(true),
+    );
     await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
   });
 
@@ -197,21 +246,25 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
 });
 
 describe('for many services of the cluster at once', { timeout: 240_000 }, () => {
-  it.each([1, 2])('services that opt in have the endpoints of their twins after random changes of their pods, seed %i', async (seed) => {
-    const world = await beside.world();
-    await makeTwins(world, 'web');
-    await churn(world, 'web', { seed, changes: 120 });
-    await hubSettled(world);
-    await world.eventually(() => {
-      for (const name of pairs) {
-        const twins = twinsOf(world, name);
-        expect(twins.ours, name).toEqual(twins.theirs);
-        expect(twins.ours.length, name).toBeGreaterThan(0);
-        expect(world.slices(`${name}-twin`), name).toHaveLength(ours(world.slices(`${name}-twin`)).length);
-      }
-    });
-    for (const name of pairs) expect(await world.api.get('Endpoints', world.namespace, `${name}-twin`)).toBeUndefined();
-  });
+  it.each([1, 2])(
+    'services that opt in have the endpoints of their twins after random changes of their pods, seed %i',
+    async (seed) => {
+      const world = await beside.world();
+      await makeTwins(world, 'web');
+      await churn(world, 'web', { seed, changes: 120 });
+      await hubSettled(world);
+      await world.eventually(() => {
+        for (const name of pairs) {
+          const twins = twinsOf(world, name);
+          expect(twins.ours, name).toEqual(twins.theirs);
+          expect(twins.ours.length, name).toBeGreaterThan(0);
+          expect(world.slices(`${name}-twin`), name).toHaveLength(ours(world.slices(`${name}-twin`)).length);
+        }
+      });
+      for (const name of pairs)
+        expect(await world.api.get('Endpoints', world.namespace, `${name}-twin`)).toBeUndefined();
+    },
+  );
 
   it('a service of more than a hundred pods is packed as its twin is', async () => {
     const world = await beside.world();
@@ -244,21 +297,24 @@ describe('for many services of the cluster at once', { timeout: 240_000 }, () =>
     ['is off', ['opt-in', 'CLUSTER', 'off'], ['opt-in', 'CLUSTER', 'active', '--override']],
     ['only tries', ['opt-in', 'CLUSTER', 'shadow'], ['opt-in', 'CLUSTER', 'active', '--override']],
     ['is paused', ['pause', 'CLUSTER'], ['shadow', 'CLUSTER']],
-  ] as const)('a service that opts in stays as it is while the cluster %s, and follows its pods afterwards', async (_, away, back) => {
-    const world = await withPods();
-    await optedIn(world, 'web', 'app=web');
-    await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
-    const before = versions(world.slices('web'));
-    await beside.command(...away);
-    await world.pod('web-3', { labels: { app: 'web' }, ips: ['10.1.0.9'] });
-    await optedIn(world, 'late', 'app=web');
-    await world.settled();
-    expect(versions(world.slices('web'))).toEqual(before);
-    expect(world.slices('late')).toEqual([]);
-    await beside.command(...back);
-    await world.eventually(() => {
-      expect(served(ours(world.slices('web')))).toEqual([...three, '10.1.0.9']);
-      expect(served(ours(world.slices('late')))).toEqual([...three, '10.1.0.9']);
-    });
-  });
+  ] as const)(
+    'a service that opts in stays as it is while the cluster %s, and follows its pods afterwards',
+    async (_, away, back) => {
+      const world = await withPods();
+      await optedIn(world, 'web', 'app=web');
+      await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
+      const before = versions(world.slices('web'));
+      await beside.command(...away);
+      await world.pod('web-3', { labels: { app: 'web' }, ips: ['10.1.0.9'] });
+      await optedIn(world, 'late', 'app=web');
+      await world.settled();
+      expect(versions(world.slices('web'))).toEqual(before);
+      expect(world.slices('late')).toEqual([]);
+      await beside.command(...back);
+      await world.eventually(() => {
+        expect(served(ours(world.slices('web')))).toEqual([...three, '10.1.0.9']);
+        expect(served(ours(world.slices('late')))).toEqual([...three, '10.1.0.9']);
+      });
+    },
+  );
 });

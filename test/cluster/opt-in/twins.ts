@@ -26,10 +26,17 @@ export async function makeTwins(world: World, app: string): Promise<void> {
 }
 
 /** Makes this many changes of pods, most of which both Services select, and a last change that wakes both. */
-export async function churn(world: World, app: string, { seed, changes }: { readonly seed: number; readonly changes: number }): Promise<void> {
+export async function churn(
+  world: World,
+  app: string,
+  { seed, changes }: { readonly seed: number; readonly changes: number },
+): Promise<void> {
   const random = new Random(seed);
   const alive: string[] = [];
-  const address = (i: number): readonly string[] => [`10.2.${i >> 7}.${1 + (i & 127)}`, `fd00:2::${(i + 1).toString(16)}`];
+  const address = (i: number): readonly string[] => [
+    `10.2.${i >> 7}.${1 + (i & 127)}`,
+    `fd00:2::${(i + 1).toString(16)}`,
+  ];
   for (let i = 0; i < changes; i++) {
     const what = random.next();
     const name = alive.length > 0 ? random.pick(alive) : undefined;
@@ -37,29 +44,54 @@ export async function churn(world: World, app: string, { seed, changes }: { read
       const ports = [{ name: 'web', containerPort: random.pick([8080, 9090]) }];
       const labels = { app: random.chance(0.85) ? app : 'other' };
       const fresh = `pod-${i}`;
-      await world.pod(fresh, { labels, ports, node: random.pick(world.nodes), ips: random.chance(0.9) ? address(i) : [], ready: random.chance(0.8) });
+      await world.pod(fresh, {
+        labels,
+        ports,
+        node: random.pick(world.nodes),
+        ips: random.chance(0.9) ? address(i) : [],
+        ready: random.chance(0.8),
+      });
       alive.push(fresh);
     } else if (what < 0.6) await world.podStatus(name, { ready: random.chance(0.5) });
     else if (what < 0.75) {
       alive.splice(alive.indexOf(name), 1);
       if (random.chance(0.5)) await world.terminatePod(name);
       else await world.removePod(name);
-    } else if (what < 0.9) await world.api.patch('Pod', world.namespace, name, { metadata: { labels: { app: random.pick([app, app, 'other']) } } });
+    } else if (what < 0.9)
+      await world.api.patch('Pod', world.namespace, name, {
+        metadata: { labels: { app: random.pick([app, app, 'other']) } },
+      });
     else await world.podStatus(name, { phase: random.pick(['Running', 'Running', 'Failed']) });
     if (random.chance(0.3)) await new Promise((resolve) => setTimeout(resolve, random.between(0, 400)));
   }
-  // A change of the phase alone wakes neither controller (PK-8): each writes it with its next run, and both have one after this pod.
+  // A change of the phase alone wakes neither controller (PK-8): each writes it with its next run, and both
+  // have one after this pod.
   await world.pod('last', { labels: { app }, node: world.nodes[0], ips: address(changes) });
 }
 
-/** All endpoints of each group of slices that are alike, but for whose they are, their names and when they were written. */
+/**
+ * All endpoints of each group of slices that are alike, but for whose they are, their names and when they
+ * were written.
+ */
 export function endpointsOf(slices: readonly EndpointSlice[], service: string): readonly string[] {
   return slices
     .flatMap(({ metadata: { labels = {}, ownerReferences = [] }, addressType, ports, endpoints }) => {
-      const rest = Object.entries(labels).filter(([key]) => !key.endsWith('/managed-by') && !key.endsWith('/service-name'));
-      const owners = ownerReferences.map(({ uid: _, name, ...owner }) => ({ ...owner, isOfTheService: name === service }));
-      const group = { addressType, ports: [...(ports ?? [])].map(canonical).sort(), labels: Object.fromEntries(rest), owners };
-      return (endpoints ?? []).length === 0 ? [canonical({ ...group, empty: true })] : (endpoints ?? []).map((e) => canonical({ ...group, e }));
+      const rest = Object.entries(labels).filter(
+        ([key]) => !key.endsWith('/managed-by') && !key.endsWith('/service-name'),
+      );
+      const owners = ownerReferences.map(({ uid: _, name, ...owner }) => ({
+        ...owner,
+        isOfTheService: name === service,
+      }));
+      const group = {
+        addressType,
+        ports: [...(ports ?? [])].map(canonical).sort(),
+        labels: Object.fromEntries(rest),
+        owners,
+      };
+      return (endpoints ?? []).length === 0
+        ? [canonical({ ...group, empty: true })]
+        : (endpoints ?? []).map((e) => canonical({ ...group, e }));
     })
     .sort();
 }

@@ -1,8 +1,17 @@
-/** The limits of the writer's credentials for Services that opt in, by RBAC and admission on a real API server: with opt-in only, and with mode active. */
+/**
+ * The limits of the writer's credentials for Services that opt in, by RBAC and admission on a real API
+ * server: with opt-in only, and with mode active.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { WriterTasks } from '#infra/relay/writer-policies.ts';
 import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
-import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  labelEndpointsManagedBy,
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import { applyAccess, writerConnection } from '#test/support/relay-install.ts';
@@ -10,7 +19,8 @@ import { applyAccess, writerConnection } from '#test/support/relay-install.ts';
 // biome-ignore lint/suspicious/noExplicitAny: Kubernetes objects, right and wrong ones
 type Body = any;
 
-const slices = (name = '') => `/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices${name && `/${name}`}?dryRun=All`;
+const slices = (name = '') =>
+  `/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices${name && `/${name}`}?dryRun=All`;
 const endpoints = (name = '') => `/api/v1/namespaces/shop/endpoints${name && `/${name}`}?dryRun=All`;
 
 let controlPlane: ControlPlane;
@@ -29,13 +39,27 @@ const slice = (
     name,
     namespace: 'shop',
     labels: { [labelServiceName]: 'web', [labelSliceManagedBy]: managedBy },
-    ...(owned && { ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid, controller: true, blockOwnerDeletion: true }] }),
+    ...(owned && {
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'Service', name: 'web', uid, controller: true, blockOwnerDeletion: true },
+      ],
+    }),
   },
   addressType: 'IPv4',
-  endpoints: [{ addresses: ['10.1.0.1'], conditions: { ready: true }, targetRef: { kind: 'Pod', namespace, name: 'p', uid: 'u' } }],
+  endpoints: [
+    {
+      addresses: ['10.1.0.1'],
+      conditions: { ready: true },
+      targetRef: { kind: 'Pod', namespace, name: 'p', uid: 'u' },
+    },
+  ],
   ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
 });
-const endpointsOf = (name: string, labels: object, ref: object = { targetRef: { kind: 'Pod', namespace: 'shop', name: 'p', uid: 'u' } }) => ({
+const endpointsOf = (
+  name: string,
+  labels: object,
+  ref: object = { targetRef: { kind: 'Pod', namespace: 'shop', name: 'p', uid: 'u' } },
+) => ({
   apiVersion: 'v1',
   kind: 'Endpoints',
   metadata: { name, namespace: 'shop', labels },
@@ -43,11 +67,19 @@ const endpointsOf = (name: string, labels: object, ref: object = { targetRef: { 
 });
 const ofUpstream = { [labelEndpointsManagedBy]: 'endpoint-controller' };
 
-async function call(as: HttpTransport, method: string, path: string, body?: Body): Promise<{ readonly status: number; readonly body: Body }> {
-  const answer = await as.request(method, path, { ...(body && { body: JSON.stringify(body), contentType: 'application/json' }) });
+async function call(
+  as: HttpTransport,
+  method: string,
+  path: string,
+  body?: Body,
+): Promise<{ readonly status: number; readonly body: Body }> {
+  const answer = await as.request(method, path, {
+    ...(body && { body: JSON.stringify(body), contentType: 'application/json' }),
+  });
   return { status: answer.status, body: JSON.parse(answer.body.toString()) };
 }
-const held = async (path: string): Promise<Body> => (await call(root, 'GET', path.replace('?dryRun=All', ''))).body;
+const held = async (path: string): Promise<Body> =>
+  (await call(root, 'GET', path.replace('?dryRun=All', ''))).body;
 const put = async (path: string, labels: object): Promise<Body> => {
   const object = await held(path);
   return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } };
@@ -58,7 +90,9 @@ beforeAll(async () => {
   root = httpTransport(controlPlane.connection);
   const admin = connectApi(controlPlane.connection);
   await admin.create('Namespace', '', { metadata: { name: 'shop' } });
-  uid = (await admin.create('Service', 'shop', { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } })).metadata.uid ?? '';
+  uid =
+    (await admin.create('Service', 'shop', { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } }))
+      .metadata.uid ?? '';
   admin.close();
   const objects: readonly [string, Body][] = [
     [slices(), slice('ours', optInManagedBy)],
@@ -68,7 +102,8 @@ beforeAll(async () => {
     [endpoints(), endpointsOf('web', ofUpstream)],
     [endpoints(), endpointsOf('by-hand', {}, {})],
   ];
-  for (const [path, body] of objects) expect((await call(root, 'POST', path.replace('?dryRun=All', ''), body)).status).toBe(201);
+  for (const [path, body] of objects)
+    expect((await call(root, 'POST', path.replace('?dryRun=All', ''), body)).status).toBe(201);
 }, 120_000);
 afterAll(async () => {
   for (const transport of [root, writer]) transport?.close();
@@ -104,37 +139,77 @@ const leftovers: readonly Attempt[] = [
   ['Endpoints of the built-in controller, deleted', 'DELETE', endpoints('web')],
 ];
 const never = async (): Promise<readonly Attempt[]> => [
-  ['a slice of ours that points into another namespace', 'POST', slices(), slice('new', optInManagedBy, { namespace: 'kube-system' })],
+  [
+    'a slice of ours that points into another namespace',
+    'POST',
+    slices(),
+    slice('new', optInManagedBy, { namespace: 'kube-system' }),
+  ],
   ['a slice of ours without an owner', 'POST', slices(), slice('new', optInManagedBy, { owned: false })],
   ['a slice of another manager', 'POST', slices(), slice('new', 'staff')],
-  ['a slice of ours, given away', 'PUT', slices('ours'), await put(slices('ours'), { [labelSliceManagedBy]: slicesManagedBy })],
-  ['a slice of ours, given to a person', 'PUT', slices('ours'), await put(slices('ours'), { [labelSliceManagedBy]: 'staff' })],
-  ['a slice of the built-in controller, taken', 'PUT', slices('theirs'), await put(slices('theirs'), { [labelSliceManagedBy]: optInManagedBy })],
-  ['a slice of a person, taken', 'PUT', slices('by-staff'), await put(slices('by-staff'), { [labelSliceManagedBy]: optInManagedBy })],
+  [
+    'a slice of ours, given away',
+    'PUT',
+    slices('ours'),
+    await put(slices('ours'), { [labelSliceManagedBy]: slicesManagedBy }),
+  ],
+  [
+    'a slice of ours, given to a person',
+    'PUT',
+    slices('ours'),
+    await put(slices('ours'), { [labelSliceManagedBy]: 'staff' }),
+  ],
+  [
+    'a slice of the built-in controller, taken',
+    'PUT',
+    slices('theirs'),
+    await put(slices('theirs'), { [labelSliceManagedBy]: optInManagedBy }),
+  ],
+  [
+    'a slice of a person, taken',
+    'PUT',
+    slices('by-staff'),
+    await put(slices('by-staff'), { [labelSliceManagedBy]: optInManagedBy }),
+  ],
   ['a slice of a person, deleted', 'DELETE', slices('by-staff')],
   ['a mirrored slice, deleted', 'DELETE', slices('mirrored')],
   ['Endpoints of a person, deleted', 'DELETE', endpoints('by-hand')],
 ];
 const upstreams = async (): Promise<readonly Attempt[]> => [
   ['a new slice of the built-in controller', 'POST', slices(), slice('new', slicesManagedBy)],
-  ['a slice of the built-in controller, changed', 'PUT', slices('theirs'), await put(slices('theirs'), { team: 'maps' })],
+  [
+    'a slice of the built-in controller, changed',
+    'PUT',
+    slices('theirs'),
+    await put(slices('theirs'), { team: 'maps' }),
+  ],
   ['new Endpoints', 'POST', endpoints(), endpointsOf('new', ofUpstream)],
-  ['Endpoints of the built-in controller, changed', 'PUT', endpoints('web'), await put(endpoints('web'), { team: 'maps' })],
+  [
+    'Endpoints of the built-in controller, changed',
+    'PUT',
+    endpoints('web'),
+    await put(endpoints('web'), { team: 'maps' }),
+  ],
 ];
 const names = (attempts: readonly Attempt[]): readonly string[] => attempts.map(([what]) => what);
 
 describe('the writer', { timeout: 120_000 }, () => {
   it('with opt-in only, the writer writes its own slices, and deletes leftovers of the built-in controllers', async () => {
     const [attempt] = await upstreams();
-    await allow({ builtIn: false, optIn: true, cleanup: true }, async () => !(await isAllowed(attempt as Attempt)) && allAre(true, await own()));
-    expect(await allowedOf([...(await own()), ...leftovers, ...(await never()), ...(await upstreams())])).toEqual(
-      names([...(await own()), ...leftovers]),
+    await allow(
+      { builtIn: false, optIn: true, cleanup: true },
+      async () => !(await isAllowed(attempt as Attempt)) && allAre(true, await own()),
     );
+    expect(
+      await allowedOf([...(await own()), ...leftovers, ...(await never()), ...(await upstreams())]),
+    ).toEqual(names([...(await own()), ...leftovers]));
   });
 
   it('without cleanup the writer deletes nothing but its own', async () => {
     await allow({ builtIn: false, optIn: true, cleanup: false }, () => allAre(false, leftovers));
-    expect(await allowedOf([...(await own()), ...leftovers, ...(await never()), ...(await upstreams())])).toEqual(names(await own()));
+    expect(
+      await allowedOf([...(await own()), ...leftovers, ...(await never()), ...(await upstreams())]),
+    ).toEqual(names(await own()));
   });
 
   it('in mode active with opt-in the writer writes both, and changes the manager of no slice', async () => {

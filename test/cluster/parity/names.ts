@@ -15,12 +15,20 @@ export function namedApi(api: Api): { readonly api: Api; readonly names: Names }
   const names = new Map<string, string>();
   const counts = new Map<string, number>();
   const creations = new Map<string, string[]>();
-  const note = (kind: string, namespace: string, { name, uid, creationTimestamp }: { name?: string; uid?: string; creationTimestamp?: string }) => {
+  const note = (
+    kind: string,
+    namespace: string,
+    { name, uid, creationTimestamp }: { name?: string; uid?: string; creationTimestamp?: string },
+  ) => {
     const what = `${kind} ${name}`;
     const count = (counts.get(`${what} ${namespace}`) ?? 0) + 1;
     counts.set(`${what} ${namespace}`, count);
     names.set(uid ?? '', `${what} #${count}`);
-    if (kind === 'Service') creations.set(`${namespace}/${name}`, [...(creations.get(`${namespace}/${name}`) ?? []), creationTimestamp ?? '']);
+    if (kind === 'Service')
+      creations.set(`${namespace}/${name}`, [
+        ...(creations.get(`${namespace}/${name}`) ?? []),
+        creationTimestamp ?? '',
+      ]);
   };
   return {
     names: {

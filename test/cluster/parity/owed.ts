@@ -7,7 +7,9 @@ import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { LocalRun } from '#test/support/local-run.ts';
 
-/** Returns the services with pending work in a local run. `failing` excludes services that wait for a retry. */
+/**
+ * Returns the services with pending work in a local run. `failing` excludes services that wait for a retry.
+ */
 export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promise<readonly string[]>> {
   const { table, cluster } = await clusterOf(run);
   return async (failing) => {
@@ -17,7 +19,8 @@ export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promi
         const { namespace, name: service } = parseWorkKey(pk);
         const work = await readWork(table, parseWorkKey(pk));
         const states = Object.values(work.parts);
-        const isBackingOff = !work.lease && states.some((s) => s.failures > 0) && states.some((s) => s.retryDueMs > Date.now());
+        const isBackingOff =
+          !work.lease && states.some((s) => s.failures > 0) && states.some((s) => s.retryDueMs > Date.now());
         return isClean(work) || (failing && isBackingOff) ? [] : [`${namespace}/${service}`];
       }),
     );
@@ -43,7 +46,9 @@ async function clusterOf(run: LocalRun) {
 async function hubAt(consoleUrl: string): Promise<string> {
   const folder = dirname(localHubFile(0));
   for (const file of await readdir(folder)) {
-    const { consoleUrl: url } = JSON.parse(await readFile(join(folder, file), 'utf8').catch(() => '{}')) as Partial<LocalAddresses>;
+    const { consoleUrl: url } = JSON.parse(
+      await readFile(join(folder, file), 'utf8').catch(() => '{}'),
+    ) as Partial<LocalAddresses>;
     if (url === consoleUrl) return file.replace('.json', '');
   }
   throw new Error(`no local run has left its addresses with the console ${consoleUrl}`);

@@ -31,10 +31,14 @@ const patience = 120_000;
 type Say = (line: string) => void;
 
 /**
- * With `churn`, a run in shadow mode compares during the script and this load. `differing` has each step in which a difference was confirmed, the differences
- * at the end, and each service that was not compared.
+ * With `churn`, a run in shadow mode compares during the script and this load. `differing` has each step in
+ * which a difference was confirmed, the differences at the end, and each service that was not compared.
  */
-export async function playUpstreams(steps: readonly Step[], say: Say, churn?: ChurnLoad): Promise<Run & { readonly differing: readonly string[] }> {
+export async function playUpstreams(
+  steps: readonly Step[],
+  say: Say,
+  churn?: ChurnLoad,
+): Promise<Run & { readonly differing: readonly string[] }> {
   const controlPlane = await startControlPlane({ controllers: both, controllerManagerFlags: unlimited });
   let shadow: LocalRun | undefined;
   try {
@@ -43,11 +47,18 @@ export async function playUpstreams(steps: readonly Step[], say: Say, churn?: Ch
     const differedIn = shadow && printedDifferences(shadow);
     const { snapshots, api } = await play(steps, controlPlane, async () => [], say, differedIn?.after);
     if (churn) say(flipsText(await runChurn(controlPlane.binary, controlPlane.kubeconfig, churn)));
-    const differing = shadow && differedIn ? [...(await settledDifferences(shadow)), ...differedIn.end()] : [];
+    const differing =
+      shadow && differedIn ? [...(await settledDifferences(shadow)), ...differedIn.end()] : [];
     await shadow?.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
     await controlPlane.controllerManager.start([`--controllers=${others}`]);
-    const run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active', '--controllers-off']);
+    const run = startLocalRun([
+      '--kubeconfig',
+      controlPlane.kubeconfig,
+      '--mode',
+      'active',
+      '--controllers-off',
+    ]);
     try {
       const over = await takeOver(api, async () => {
         await run.line(/^ready/, patience);
@@ -68,8 +79,9 @@ export async function playUpstreams(steps: readonly Step[], say: Say, churn?: Ch
 const toldWithinMs = 40_000;
 
 /**
- * Collects the differences that the run prints, with the step in which it does. The difference of a deliberate step, as an edit that upstream leaves alone
- * (docs/parity.md), is true and not collected. The service whose slice each step deletes may be found without it twice.
+ * Collects the differences that the run prints, with the step in which it does. The difference of a
+ * deliberate step, as an edit that upstream leaves alone (docs/parity.md), is true and not collected. The
+ * service whose slice each step deletes may be found without it twice.
  */
 function printedDifferences(shadow: LocalRun) {
   const found: string[] = [];
@@ -78,7 +90,12 @@ function printedDifferences(shadow: LocalRun) {
   const look = (when: string): void => {
     for (; seen < shadow.lines.length; seen++) {
       const service = shadow.lines[seen]?.match(/^difference: \S+ (\S+)/)?.[1];
-      if (service === undefined || service === cutService || Date.now() - (edited.get(service) ?? 0) < toldWithinMs) continue;
+      if (
+        service === undefined ||
+        service === cutService ||
+        Date.now() - (edited.get(service) ?? 0) < toldWithinMs
+      )
+        continue;
       const rest = shadow.lines.slice(seen + 1);
       const end = rest.findIndex((line) => !line.startsWith('  '));
       found.push(`${when}: ${[service, ...rest.slice(0, end < 0 ? undefined : end)].join('\n  ')}`);
@@ -99,14 +116,23 @@ function printedDifferences(shadow: LocalRun) {
 /** Waits until the run has compared every change. */
 async function settledDifferences(shadow: LocalRun): Promise<readonly string[]> {
   const owed = await owedBy(shadow);
-  for (const end = Date.now() + patience; Date.now() < end && (await owed(true)).length > 0; ) await sleep(500);
-  return [...(await owed(true)).map((service) => `${service}: not compared`), ...(await differencesOf(shadow))];
+  for (const end = Date.now() + patience; Date.now() < end && (await owed(true)).length > 0; )
+    await sleep(500);
+  return [
+    ...(await owed(true)).map((service) => `${service}: not compared`),
+    ...(await differencesOf(shadow)),
+  ];
 }
 
-const flipsText = ({ flips, services, pods }: ChurnResult): string => `churn: ${flips} flips of readiness, ${services} services, ${pods} pods`;
+const flipsText = ({ flips, services, pods }: ChurnResult): string =>
+  `churn: ${flips} flips of readiness, ${services} services, ${pods} pods`;
 
 /** `written` has the requests of the writer in `restSeconds` after the script. */
-export async function playOurs(steps: readonly Step[], say: Say, restSeconds = 0): Promise<Run & { readonly written: readonly string[] }> {
+export async function playOurs(
+  steps: readonly Step[],
+  say: Say,
+  restSeconds = 0,
+): Promise<Run & { readonly written: readonly string[] }> {
   const controlPlane = await startControlPlane({ controllers: others });
   let run: LocalRun | undefined;
   try {
@@ -163,9 +189,18 @@ async function play(
           if (step.until && !(await step.until(h))) throw new Error('its effect has not shown');
         }, patience);
         const outputs = await settled.outputs();
-        const open = { ...openThroughout, ...step.open, ...(step.several && { [anyService]: ['times'] as const }) };
+        const open = {
+          ...openThroughout,
+          ...step.open,
+          ...(step.several && { [anyService]: ['times'] as const }),
+        };
         snapshots.push(snapshot(outputs, before, names, open));
-        before = new Map([...outputs.endpoints, ...outputs.slices].map(({ metadata }) => [metadata.uid, metadata.resourceVersion]));
+        before = new Map(
+          [...outputs.endpoints, ...outputs.slices].map(({ metadata }) => [
+            metadata.uid,
+            metadata.resourceVersion,
+          ]),
+        );
       } catch (e) {
         throw new Error(`step ${i}, ${step.what}: ${(e as Error).message}`, { cause: e });
       }

@@ -9,7 +9,15 @@ import type { OpenEnds } from './snapshot.ts';
 import type { Step } from './step.ts';
 
 /** About an hour in the life of a cluster. */
-export const script: readonly Step[] = [rollouts, ports, kinds, topology, foreign, lifecycle, capacity].flat();
+export const script: readonly Step[] = [
+  rollouts,
+  ports,
+  kinds,
+  topology,
+  foreign,
+  lifecycle,
+  capacity,
+].flat();
 
 /** Open whenever the service is there. */
 export const openThroughout: OpenEnds = { auto: ['hints'] };

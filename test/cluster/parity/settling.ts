@@ -12,8 +12,8 @@ export interface Outputs {
 
 export interface Settling {
   /**
-   * Resolves to the outputs once later changes are visible and no write follows: of a pod and a service, and then of a slice, which both controllers handle
-   * after a second, and so after all earlier changes.
+   * Resolves to the outputs once later changes are visible and no write follows: of a pod and a service, and
+   * then of a slice, which both controllers handle after a second, and so after all earlier changes.
    */
   outputs(): Promise<Outputs>;
   /** Waits for the first two changes only, which proves that a writer runs. */
@@ -22,7 +22,10 @@ export interface Settling {
 
 export const settlingNamespace = 'settling';
 const mark = 'mark';
-/** A service of its own: right after its slice has come back, upstream would take what it knows of the marked one for out of date (ES-8). */
+/**
+ * A service of its own: right after its slice has come back, upstream would take what it knows of the marked
+ * one for out of date (ES-8).
+ */
 const cut = 'cut';
 /** Its slice is deleted several times a step. */
 export const cutService = `${settlingNamespace}/${cut}`;
@@ -30,7 +33,11 @@ const labels = { app: mark };
 const patience = 120_000;
 
 /** `owed` returns the writer's own pending work, which must become empty. */
-export async function settling(api: Api, observed: Observed, owed: () => Promise<readonly string[]>): Promise<Settling> {
+export async function settling(
+  api: Api,
+  observed: Observed,
+  owed: () => Promise<readonly string[]>,
+): Promise<Settling> {
   await api.create('Namespace', '', { metadata: { name: settlingNamespace } });
   await api.create('Node', '', { metadata: { name: 'settling' } });
   const world = newWorld(api, observed, settlingNamespace, ['settling', 'settling']);
@@ -42,12 +49,16 @@ export async function settling(api: Api, observed: Observed, owed: () => Promise
   async function shown(): Promise<void> {
     const number = String(++round);
     const ready = round % 2 === 0;
-    await Promise.all([world.podStatus(mark, { ready }), api.patch('Service', settlingNamespace, mark, { metadata: { labels: { round: number } } })]);
+    await Promise.all([
+      world.podStatus(mark, { ready }),
+      api.patch('Service', settlingNamespace, mark, { metadata: { labels: { round: number } } }),
+    ]);
     await world.eventually(() => {
       const [subset] = world.endpoints(mark)?.subsets ?? [];
       const slices = world.slices(mark);
       const as = [ready ? subset?.addresses : subset?.notReadyAddresses].every((list) => list?.length === 1);
-      if (!as || slices[0]?.endpoints?.[0]?.conditions?.ready !== ready) throw new Error(`a pod's readiness has not shown (${number})`);
+      if (!as || slices[0]?.endpoints?.[0]?.conditions?.ready !== ready)
+        throw new Error(`a pod's readiness has not shown (${number})`);
       const rounds = [world.endpoints(mark), ...slices].map((o) => o?.metadata.labels?.['round']);
       if (rounds.some((r) => r !== number)) throw new Error(`a service's label has not shown (${number})`);
     }, patience);
@@ -60,7 +71,8 @@ export async function settling(api: Api, observed: Observed, owed: () => Promise
       for (const limit = Date.now() + patience; ; ) {
         const before = versions(await written(api));
         await sliceComesBack(world);
-        // Upstream puts a service off for a second when it has not yet seen its own last write (ES-8), as when a pod's end comes in two steps.
+        // Upstream puts a service off for a second when it has not yet seen its own last write (ES-8), as
+        // when a pod's end comes in two steps.
         for (let i = 0; i < 5 && (await namesGonePods(api)); i++) await sliceComesBack(world);
         // Earlier work may be under way on another thread of the writer, so the wait is repeated.
         await shown();
@@ -75,10 +87,12 @@ export async function settling(api: Api, observed: Observed, owed: () => Promise
 
 async function sliceComesBack(world: World): Promise<void> {
   const gone = world.slices(cut).map((s) => s.metadata.uid);
-  for (const slice of world.slices(cut)) await world.api.delete('EndpointSlice', settlingNamespace, slice.metadata.name);
+  for (const slice of world.slices(cut))
+    await world.api.delete('EndpointSlice', settlingNamespace, slice.metadata.name);
   await world.eventually(() => {
     const now = world.slices(cut).map((s) => s.metadata.uid);
-    if (now.length === 0 || now.some((uid) => gone.includes(uid))) throw new Error('a deleted slice has not come back');
+    if (now.length === 0 || now.some((uid) => gone.includes(uid)))
+      throw new Error('a deleted slice has not come back');
   }, patience);
 }
 
@@ -92,16 +106,22 @@ async function nothingOwed(owed: () => Promise<readonly string[]>): Promise<void
 
 /** In all namespaces but that of the marks. */
 export async function written(api: Api): Promise<Outputs> {
-  const others = ({ metadata }: Endpoints | EndpointSlice): boolean => metadata.namespace !== settlingNamespace;
+  const others = ({ metadata }: Endpoints | EndpointSlice): boolean =>
+    metadata.namespace !== settlingNamespace;
   const [endpoints, slices] = await Promise.all([api.list('Endpoints', ''), api.list('EndpointSlice', '')]);
   return { endpoints: endpoints.items.filter(others), slices: slices.items.filter(others) };
 }
 
-/** Resolves to true if slices name deleted pods. This may last for a while, and for ever in slices that a user wrote. */
+/**
+ * Resolves to true if slices name deleted pods. This may last for a while, and for ever in slices that a user
+ * wrote.
+ */
 async function namesGonePods(api: Api): Promise<boolean> {
   const [{ slices }, pods] = await Promise.all([written(api), api.list('Pod', '')]);
   const uids = new Set(pods.items.map((p) => p.metadata.uid));
-  return slices.flatMap((s) => s.endpoints ?? []).some(({ targetRef }) => targetRef?.uid !== undefined && !uids.has(targetRef.uid));
+  return slices
+    .flatMap((s) => s.endpoints ?? [])
+    .some(({ targetRef }) => targetRef?.uid !== undefined && !uids.has(targetRef.uid));
 }
 
 const versions = ({ endpoints, slices }: Outputs): string =>

@@ -10,11 +10,14 @@ export interface Step {
   /** Unspecified details after this step, in addition to those of all steps (script.ts). */
   readonly open?: OpenEnds;
   /**
-   * Several objects change. Upstream then leaves open which trigger time is last: a sync that finds what it knows to be out of date has used up
-   * the times all the same, and its repetition writes without (TT-14).
+   * Several objects change. Upstream then leaves open which trigger time is last: a sync that finds what it
+   * knows to be out of date has used up the times all the same, and its repetition writes without (TT-14).
    */
   readonly several?: true;
-  /** Where ours departs from upstream on purpose: the row of docs/parity.md, and what of the snapshot differs by it. */
+  /**
+   * Where ours departs from upstream on purpose: the row of docs/parity.md, and what of the snapshot differs
+   * by it.
+   */
   readonly deliberate?: { readonly row: string; readonly of: string };
   /** A service fails in this state and is retried by either writer. */
   readonly failing?: true;

@@ -17,7 +17,8 @@ export async function takeOver(
 ): Promise<TakeOver> {
   const before = objects(await written(api));
   const { owed } = await start();
-  for (const end = Date.now() + watchMs; Date.now() < end || (await owed(false)).length > 0; ) await sleep(200);
+  for (const end = Date.now() + watchMs; Date.now() < end || (await owed(false)).length > 0; )
+    await sleep(200);
   const after = objects(await written(api));
   const auto = new Set(
     (await api.list('Service', '')).items
@@ -27,12 +28,18 @@ export async function takeOver(
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((uid) => {
     const [was, is] = [before.get(uid), after.get(uid)];
     // At its start upstream may take hints off and put them on again.
-    if (was?.metadata.resourceVersion === is?.metadata.resourceVersion || auto.has(serviceOf((is ?? was) as Output))) return [];
+    if (
+      was?.metadata.resourceVersion === is?.metadata.resourceVersion ||
+      auto.has(serviceOf((is ?? was) as Output))
+    )
+      return [];
     const { namespace, name } = ((is ?? was) as Output).metadata;
     const kind = 'addressType' in ((is ?? was) as Output) ? 'EndpointSlice' : 'Endpoints';
     const what = `${kind} ${namespace}/${name}`;
     if (!was || !is) return [`${what} ${is ? 'made' : 'deleted'}`];
-    const places = differingPlaces(plain(was), plain(is)).map(({ at, expected, got }) => `${what} ${at}: was ${expected}, is ${got}`);
+    const places = differingPlaces(plain(was), plain(is)).map(
+      ({ at, expected, got }) => `${what} ${at}: was ${expected}, is ${got}`,
+    );
     return places.length > 0 ? places : [`${what} written as it was`];
   });
 }
@@ -40,5 +47,9 @@ export async function takeOver(
 type Output = Endpoints | EndpointSlice;
 const objects = ({ endpoints, slices }: Awaited<ReturnType<typeof written>>): ReadonlyMap<string, Output> =>
   new Map([...endpoints, ...slices].map((o) => [o.metadata.uid ?? '', o]));
-const serviceOf = ({ metadata }: Output): string => `EndpointSlice ${metadata.namespace}/${metadata.labels?.['kubernetes.io/service-name'] ?? ''}`;
-const plain = ({ metadata: { resourceVersion: _, managedFields: __, ...metadata }, ...rest }: Output): object => ({ ...rest, metadata });
+const serviceOf = ({ metadata }: Output): string =>
+  `EndpointSlice ${metadata.namespace}/${metadata.labels?.['kubernetes.io/service-name'] ?? ''}`;
+const plain = ({
+  metadata: { resourceVersion: _, managedFields: __, ...metadata },
+  ...rest
+}: Output): object => ({ ...rest, metadata });

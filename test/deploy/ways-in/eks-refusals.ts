@@ -25,7 +25,9 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
     {
       fact: 'EKS refuses a token of another cluster’s name, an expired token and an unmapped role, and the runbook has the line of each in EKS’s log',
       async check() {
-        const [mapped, unmapped] = await Promise.all(['mapped', 'unmapped'].map((name) => roleOf(cloud, name)));
+        const [mapped, unmapped] = await Promise.all(
+          ['mapped', 'unmapped'].map((name) => roleOf(cloud, name)),
+        );
         const known = await writers();
         const groups = { ...known.groups, [`arn:aws:iam::${cloud.account}:role/mapped`]: [writerGroup] };
         await authenticator().configure({ ...known, groups });
@@ -40,7 +42,10 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
           ['ARN is not mapped', await statusOf('shop', now, unmapped)],
         ] as const) {
           assert.equal(status, 401, line);
-          assert.ok((await authenticator().log()).includes(line), `${line}; there is ${await authenticator().log()}`);
+          assert.ok(
+            (await authenticator().log()).includes(line),
+            `${line}; there is ${await authenticator().log()}`,
+          );
           assert.ok(runbook.includes(line), line);
         }
       },
@@ -59,7 +64,8 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
           addresses.push(ip);
           return false;
         });
-        const linesOf = async (reason: string): Promise<number> => (await authenticator().log()).split(reason).length;
+        const linesOf = async (reason: string): Promise<number> =>
+          (await authenticator().log()).split(reason).length;
         async function isShown(): Promise<void> {
           assert.match(await hub.command('cluster', 'list'), /^shop .* open: unauthorized /m);
           assert.match(await hub.command('explain', 'shop', 'default/opted'), /unauthorized/);
@@ -68,7 +74,11 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
         await isShown();
         await authenticator().configure({ ...known, clusterName: 'another' });
         const before = await linesOf('SignatureDoesNotMatch');
-        await eventually('EKS refuses the next probe for its name', async () => (await linesOf('SignatureDoesNotMatch')) > before, 120_000);
+        await eventually(
+          'EKS refuses the next probe for its name',
+          async () => (await linesOf('SignatureDoesNotMatch')) > before,
+          120_000,
+        );
         await isShown();
         await authenticator().configure(known);
         await eventually(
@@ -84,19 +94,35 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
 
 /** Credentials of a new role. */
 async function roleOf(cloud: LocalCloud, RoleName: string): Promise<AwsCredentials> {
-  const trust = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Principal: { AWS: '*' }, Action: 'sts:AssumeRole' }] };
+  const trust = {
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Principal: { AWS: '*' }, Action: 'sts:AssumeRole' }],
+  };
   await cloud.call('iam', 'create_role', { RoleName, AssumeRolePolicyDocument: JSON.stringify(trust) });
   const RoleArn = `arn:aws:iam::${cloud.account}:role/${RoleName}`;
-  const { Credentials } = (await cloud.call('sts', 'assume_role', { RoleArn, RoleSessionName: 'person' })) as {
-    readonly Credentials: { readonly AccessKeyId: string; readonly SecretAccessKey: string; readonly SessionToken: string };
+  const { Credentials } = (await cloud.call('sts', 'assume_role', {
+    RoleArn,
+    RoleSessionName: 'person',
+  })) as {
+    readonly Credentials: {
+      readonly AccessKeyId: string;
+      readonly SecretAccessKey: string;
+      readonly SessionToken: string;
+    };
   };
-  return { accessKeyId: Credentials.AccessKeyId, secretAccessKey: Credentials.SecretAccessKey, sessionToken: Credentials.SessionToken };
+  return {
+    accessKeyId: Credentials.AccessKeyId,
+    secretAccessKey: Credentials.SecretAccessKey,
+    sessionToken: Credentials.SessionToken,
+  };
 }
 
 async function statusFor({ controlPlane }: ServedCluster, token: string): Promise<number> {
   const transport = httpTransport({ ...controlPlane.connection, token });
   const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
-  const { status } = await transport.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body });
+  const { status } = await transport.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+    body,
+  });
   transport.close();
   return status;
 }

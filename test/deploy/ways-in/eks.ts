@@ -6,7 +6,10 @@ interface AccessEntry {
   readonly kubernetesGroups: readonly string[];
 }
 
-/** A cluster of the local cloud's EKS, for its access entries and Pod Identity associations. It lacks an API server. */
+/**
+ * A cluster of the local cloud's EKS, for its access entries and Pod Identity associations. It lacks an API
+ * server.
+ */
 export class EksCluster {
   readonly name: string;
   readonly #cloud: LocalCloud;
@@ -18,10 +21,22 @@ export class EksCluster {
 
   static async create(cloud: LocalCloud, name: string): Promise<EksCluster> {
     const accessConfig = { authenticationMode: 'API' };
-    const trust = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Principal: { Service: 'eks.amazonaws.com' }, Action: 'sts:AssumeRole' }] };
-    await cloud.call('iam', 'create_role', { RoleName: `${name}-eks`, AssumeRolePolicyDocument: JSON.stringify(trust) });
+    const trust = {
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Allow', Principal: { Service: 'eks.amazonaws.com' }, Action: 'sts:AssumeRole' }],
+    };
+    await cloud.call('iam', 'create_role', {
+      RoleName: `${name}-eks`,
+      AssumeRolePolicyDocument: JSON.stringify(trust),
+    });
     const roleArn = `arn:aws:iam::${cloud.account}:role/${name}-eks`;
-    await cloud.call('eks', 'create_cluster', { name, version: '1.35', roleArn, resourcesVpcConfig: { subnetIds: ['subnet-1'] }, accessConfig });
+    await cloud.call('eks', 'create_cluster', {
+      name,
+      version: '1.35',
+      roleArn,
+      resourcesVpcConfig: { subnetIds: ['subnet-1'] },
+      accessConfig,
+    });
     return new EksCluster(cloud, name);
   }
 
@@ -41,7 +56,9 @@ export class EksCluster {
   /** Groups of each role that has an access entry. */
   async groups(): Promise<{ readonly [roleArn: string]: readonly string[] }> {
     const clusterName = this.name;
-    const { accessEntries } = (await this.#cloud.call('eks', 'list_access_entries', { clusterName })) as { accessEntries: readonly string[] };
+    const { accessEntries } = (await this.#cloud.call('eks', 'list_access_entries', { clusterName })) as {
+      accessEntries: readonly string[];
+    };
     const entries: [string, readonly string[]][] = [];
     for (const principalArn of accessEntries) {
       const answer = await this.#cloud.call('eks', 'describe_access_entry', { clusterName, principalArn });

@@ -5,10 +5,14 @@ import { stsListener } from '#test/support/sts-stand-in.ts';
 import type { TokenIssuer } from '#test/support/token-issuer.ts';
 
 /**
- * STS for one role. The local cloud checks each request, and answers with a web identity token that lacks the role and an issuer's signature. The issuer's
- * token replaces it.
+ * STS for one role. The local cloud checks each request, and answers with a web identity token that lacks the
+ * role and an issuer's signature. The issuer's token replaces it.
  */
-export async function startStsOf(role: string, cloud: LocalCloud, issuer: TokenIssuer): Promise<{ readonly url: string; close(): void }> {
+export async function startStsOf(
+  role: string,
+  cloud: LocalCloud,
+  issuer: TokenIssuer,
+): Promise<{ readonly url: string; close(): void }> {
   const withToken = (answer: string, request: string): string => {
     const aud = new URLSearchParams(request).get('Audience.member.1') ?? '';
     return answer.replace(/(?<=<WebIdentityToken>)[^<]*/, issuer.token({ sub: role, aud }));

@@ -22,7 +22,10 @@ export interface EksResource {
   readonly properties: { readonly [name: string]: unknown };
 }
 
-/** An app outside of the tree, with the package installed. Each of its hubs is a stack of the package's constructs. */
+/**
+ * An app outside of the tree, with the package installed. Each of its hubs is a stack of the package's
+ * constructs.
+ */
 export class OwnersApp {
   readonly cloud: LocalCloud;
   readonly folder: string;
@@ -35,7 +38,12 @@ export class OwnersApp {
     this.cloud = cloud;
     this.folder = folder;
     this.relayProgram = join(folder, 'node_modules/fleet-endpoints/dist/relay/relay.mjs');
-    this.env = { ...cloud.administrator, HOME: folder, CDK_HOME: join(folder, 'cdk'), CDK_DISABLE_CLI_TELEMETRY: 'true' };
+    this.env = {
+      ...cloud.administrator,
+      HOME: folder,
+      CDK_HOME: join(folder, 'cdk'),
+      CDK_DISABLE_CLI_TELEMETRY: 'true',
+    };
   }
 
   install(): Promise<void> {
@@ -51,7 +59,9 @@ export class OwnersApp {
     this.#stacks.set(name, stack);
     await writeFile(join(this.folder, 'fleet.json'), JSON.stringify(Object.fromEntries(this.#stacks)));
     await this.#cdk('deploy', name, '--require-approval', 'never', '--outputs-file', this.outputsFile(name));
-    const resources = JSON.parse(await readFile(join(this.folder, 'eks.json'), 'utf8')) as readonly EksResource[];
+    const resources = JSON.parse(
+      await readFile(join(this.folder, 'eks.json'), 'utf8'),
+    ) as readonly EksResource[];
     return resources.filter((resource) => resource.stack === name);
   }
 
@@ -65,10 +75,17 @@ export class OwnersApp {
 
   #cdk(...args: readonly string[]): Promise<unknown> {
     const app = `${process.execPath} ${join(this.folder, 'app.mjs')}`;
-    const told = { ACCOUNT: this.cloud.account, REGION: this.cloud.region, FIT: fileURLToPath(import.meta.resolve('#infra/stacks/emulator.ts')) };
+    const told = {
+      ACCOUNT: this.cloud.account,
+      REGION: this.cloud.region,
+      FIT: fileURLToPath(import.meta.resolve('#infra/stacks/emulator.ts')),
+    };
     const options = ['--no-notices', '--no-color', '--output', join(this.folder, 'cdk.out')];
     const which = args[0] === 'bootstrap' ? [] : ['--app', app];
-    return run(resolve('node_modules/.bin/cdk'), [...args, ...which, ...options], { env: { ...this.env, ...told }, cwd: this.folder });
+    return run(resolve('node_modules/.bin/cdk'), [...args, ...which, ...options], {
+      env: { ...this.env, ...told },
+      cwd: this.folder,
+    });
   }
 }
 
@@ -90,14 +107,23 @@ export class OwnersHub {
   }
 
   deploy({ hub, clusters, ...others }: OwnersStack): Promise<readonly EksResource[]> {
-    return this.app.deploy(this.stack, { hub: { ...hub, name: this.name, rollout: 'at-once' }, clusters, ...others });
+    return this.app.deploy(this.stack, {
+      hub: { ...hub, name: this.name, rollout: 'at-once' },
+      clusters,
+      ...others,
+    });
   }
 
   /** Value of the stack's only output whose name contains the parts, in this order. */
   async output(...parts: readonly string[]): Promise<string> {
-    const all = JSON.parse(await readFile(this.app.outputsFile(this.stack), 'utf8')) as { readonly [stack: string]: Environment };
-    const found = Object.entries(all[this.stack] ?? {}).filter(([name]) => new RegExp(parts.join('.*')).test(name));
-    if (found.length !== 1) throw new Error(`${found.length} outputs are of ${parts}: ${Object.keys(all[this.stack] ?? {})}`);
+    const all = JSON.parse(await readFile(this.app.outputsFile(this.stack), 'utf8')) as {
+      readonly [stack: string]: Environment;
+    };
+    const found = Object.entries(all[this.stack] ?? {}).filter(([name]) =>
+      new RegExp(parts.join('.*')).test(name),
+    );
+    if (found.length !== 1)
+      throw new Error(`${found.length} outputs are of ${parts}: ${Object.keys(all[this.stack] ?? {})}`);
     return found[0]?.[1] ?? '';
   }
 
@@ -108,12 +134,22 @@ export class OwnersHub {
   /** Runs the installed command in the owner's folder. */
   async command(...args: readonly string[]): Promise<string> {
     const env = { ...this.app.env, TABLE_NAME: await this.output('TableName') };
-    const { stdout } = await run(join(this.app.folder, 'node_modules/.bin/fleet-endpoints'), args, { env, cwd: this.app.folder });
+    const { stdout } = await run(join(this.app.folder, 'node_modules/.bin/fleet-endpoints'), args, {
+      env,
+      cwd: this.app.folder,
+    });
     return stdout;
   }
 
   /** By the stack's outputs, without a clusters file. */
   manifest(id: string): Promise<string> {
-    return this.command('relay', 'manifest', id, '--quick-start', '--outputs', this.app.outputsFile(this.stack));
+    return this.command(
+      'relay',
+      'manifest',
+      id,
+      '--quick-start',
+      '--outputs',
+      this.app.outputsFile(this.stack),
+    );
   }
 }

@@ -18,17 +18,35 @@ export interface SecondHubParts {
   /** Installs the relay of a hub, and waits for the first lists. */
   readonly admit: (cluster: ServedCluster, to: OwnersHub) => Promise<void>;
   readonly restartRelay: (manifest: string) => Promise<void>;
-  readonly clusters: () => { readonly shop: ServedCluster; readonly factory: ServedCluster; readonly eks: EksCluster };
+  readonly clusters: () => {
+    readonly shop: ServedCluster;
+    readonly factory: ServedCluster;
+    readonly eks: EksCluster;
+  };
 }
 
-/** The steps of docs/upgrading.md, "A canary cluster first": two clusters move to a second hub, and one of them moves back. */
-export function secondHub({ cloud, first, second, deployed, mapEntries, admit, restartRelay, clusters }: SecondHubParts): readonly Step[] {
+/**
+ * The steps of docs/upgrading.md, "A canary cluster first": two clusters move to a second hub, and one of
+ * them moves back.
+ */
+export function secondHub({
+  cloud,
+  first,
+  second,
+  deployed,
+  mapEntries,
+  admit,
+  restartRelay,
+  clusters,
+}: SecondHubParts): readonly Step[] {
   const optedIn = new Set<string>();
 
   /** Pauses the clusters, and waits until no worker of the hub may write. */
   async function pause(hub: OwnersHub, ...ids: readonly string[]): Promise<void> {
     const ends = await Promise.all(
-      ids.map(async (id) => Date.parse(/may still write until (\S+):/.exec(await hub.command('cluster', 'pause', id))?.[1] ?? '')),
+      ids.map(async (id) =>
+        Date.parse(/may still write until (\S+):/.exec(await hub.command('cluster', 'pause', id))?.[1] ?? ''),
+      ),
     );
     assert.ok(ends.every((end) => end > Date.now()));
     await eventually('the last lease ends', async () => Date.now() > Math.max(...ends));
@@ -37,7 +55,9 @@ export function secondHub({ cloud, first, second, deployed, mapEntries, admit, r
   /** By the page's commands. */
   async function giveAssociation(to: OwnersHub): Promise<void> {
     const { eks } = clusters();
-    const listed = JSON.parse(await pageCommand(cloud, 'aws eks list-pod-identity-associations', { values: { C: eks.name } }));
+    const listed = JSON.parse(
+      await pageCommand(cloud, 'aws eks list-pod-identity-associations', { values: { C: eks.name } }),
+    );
     const [{ associationId }] = listed.associations;
     const values = { C: eks.name, A: associationId, ROLE: await to.relayRole('shop') };
     await pageCommand(cloud, 'aws eks update-pod-identity-association', { values });
@@ -54,7 +74,9 @@ export function secondHub({ cloud, first, second, deployed, mapEntries, admit, r
       async () => {
         const found = await clusters().shop.sliceAddresses('opted');
         if (found.join() === [...optedIn].sort().join()) return true;
-        throw new Error(`there are ${found} of ${[...optedIn]}; ${await hub.command('explain', 'shop', 'default/opted')}`);
+        throw new Error(
+          `there are ${found} of ${[...optedIn]}; ${await hub.command('explain', 'shop', 'default/opted')}`,
+        );
       },
       120_000,
     );
@@ -72,8 +94,15 @@ export function secondHub({ cloud, first, second, deployed, mapEntries, admit, r
         );
         await eks.make(resources);
         await mapEntries();
-        const own = { namespace: 'fleet-endpoints', serviceAccount: 'relay', clusterName: eks.name, roleArn: await second.relayRole('shop') };
-        const refused = eks.make([{ stack: second.stack, type: 'AWS::EKS::PodIdentityAssociation', properties: own }]);
+        const own = {
+          namespace: 'fleet-endpoints',
+          serviceAccount: 'relay',
+          clusterName: eks.name,
+          roleArn: await second.relayRole('shop'),
+        };
+        const refused = eks.make([
+          { stack: second.stack, type: 'AWS::EKS::PodIdentityAssociation', properties: own },
+        ]);
         await assert.rejects(refused, /ResourceInUseException.*Association already exists/);
       },
     },
@@ -94,7 +123,9 @@ export function secondHub({ cloud, first, second, deployed, mapEntries, admit, r
         const manifest = await second.manifest('shop');
         await shop.apply(manifest);
         await restartRelay(manifest);
-        await eventually('the refusal', async () => /AccessDenied|not authorized/.test(await shop.relayLog()));
+        await eventually('the refusal', async () =>
+          /AccessDenied|not authorized/.test(await shop.relayLog()),
+        );
         await shop.stopRelay();
       },
     },
@@ -104,7 +135,15 @@ export function secondHub({ cloud, first, second, deployed, mapEntries, admit, r
         const { shop, factory } = clusters();
         await giveAssociation(second);
         await Promise.all([admit(shop, second), admit(factory, second)]);
-        await second.command('cluster', 'active', 'factory', '--controllers-off', '--quiet-for', '1', '--override');
+        await second.command(
+          'cluster',
+          'active',
+          'factory',
+          '--controllers-off',
+          '--quiet-for',
+          '1',
+          '--override',
+        );
         await factory.untilAddresses(['10.1.0.1', '10.1.0.2']);
         await served(second);
         const listed = await first.command('cluster', 'list');

@@ -10,7 +10,11 @@ import { type EksAuthenticator, startEksAuthenticator } from '#test/support/eks-
 import type { LocalCloud } from '#test/support/local-cloud.ts';
 import { type PodIdentityAgent, startPodIdentityAgent } from '#test/support/pod-identity-agent.ts';
 import { startStsStandIn } from '#test/support/sts-stand-in.ts';
-import { authenticationConfiguration, startTokenIssuer, type TokenIssuer } from '#test/support/token-issuer.ts';
+import {
+  authenticationConfiguration,
+  startTokenIssuer,
+  type TokenIssuer,
+} from '#test/support/token-issuer.ts';
 import { EksCluster } from './eks.ts';
 import { eksRefusals } from './eks-refusals.ts';
 import { leaving } from './leaving.ts';
@@ -18,11 +22,21 @@ import { startStsOf } from './outbound-web-identity.ts';
 import { OwnersApp, OwnersHub } from './owners-hub.ts';
 import { secondHub } from './second-hub.ts';
 
-/** Capacity of the second hub. The local cloud provisions `min`; it lacks the Application Auto Scaling that raises it. */
+/**
+ * Capacity of the second hub. The local cloud provisions `min`; it lacks the Application Auto Scaling that
+ * raises it.
+ */
 const provisioned = { reads: { min: 5, max: 50 }, writes: { min: 7, max: 70 } };
 
-/** A hub by the package's constructs, its ways into clusters (EKS, web identity, a proxy, private authorities), and a second hub that its clusters move to. */
-export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => unknown) => void): readonly Step[] {
+/**
+ * A hub by the package's constructs, its ways into clusters (EKS, web identity, a proxy, private
+ * authorities), and a second hub that its clusters move to.
+ */
+export function waysIn(
+  cloud: LocalCloud,
+  folder: string,
+  atEnd: (ending: () => unknown) => void,
+): readonly Step[] {
   const app = new OwnersApp(cloud, join(folder, 'owners-hub'));
   const hub = new OwnersHub(app, 'WaysIn', 'Platform');
   const canary = new OwnersHub(app, 'Canary', 'Canary');
@@ -49,12 +63,20 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
     atEnd(() => agent.close());
   }
 
-  /** Writes the file of getting-started with the roles of these hubs. A kube-apiserver that runs reads it again. */
+  /**
+   * Writes the file of getting-started with the roles of these hubs. A kube-apiserver that runs reads it
+   * again.
+   */
   async function trust(...hubs: readonly OwnersHub[]): Promise<void> {
     const roles = (stage: 'sync' | 'sweep'): string => hubs.map((each) => each.roleArn(stage)).join('", "');
     await writeFile(
       authenticationFile,
-      await authenticationConfiguration({ issuer, sync: roles('sync'), sweep: roles('sweep'), audience: 'factory' }),
+      await authenticationConfiguration({
+        issuer,
+        sync: roles('sync'),
+        sweep: roles('sweep'),
+        audience: 'factory',
+      }),
     );
   }
 
@@ -69,7 +91,9 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
 
   /** The addresses of STS for the functions of a hub. */
   async function stsOf(on: OwnersHub): Promise<{ readonly sync: string; readonly sweep: string }> {
-    const [sync, sweep] = await Promise.all((['sync', 'sweep'] as const).map((stage) => startStsOf(on.roleArn(stage), cloud, issuer)));
+    const [sync, sweep] = await Promise.all(
+      (['sync', 'sweep'] as const).map((stage) => startStsOf(on.roleArn(stage), cloud, issuer)),
+    );
     for (const sts of [sync, sweep]) atEnd(() => sts?.close());
     return { sync: sync?.url ?? '', sweep: sweep?.url ?? '' };
   }
@@ -77,7 +101,10 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
   async function admit(cluster: ServedCluster, to = hub): Promise<void> {
     const manifest = await to.manifest(cluster.id);
     await cluster.apply(manifest);
-    await cluster.startRelay(manifest, { program: app.relayProgram, podIdentity: cluster === shop ? agent : undefined });
+    await cluster.startRelay(manifest, {
+      program: app.relayProgram,
+      podIdentity: cluster === shop ? agent : undefined,
+    });
     await eventually(`the first lists of ${cluster.id}`, async () => {
       const listed = await to.command('cluster', 'list');
       if (new RegExp(`^${cluster.id} .* applied `, 'm').test(listed)) return true;
@@ -85,8 +112,13 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
     });
   }
 
-  const identity = { type: 'irsa', oidcProviderArn: `arn:aws:iam::${cloud.account}:oidc-provider/${serviceAccountIssuer}` } as const;
-  function clustersOf(owner: 'owns the association' | 'does not own it'): readonly [ClusterInput, ClusterInput] {
+  const identity = {
+    type: 'irsa',
+    oidcProviderArn: `arn:aws:iam::${cloud.account}:oidc-provider/${serviceAccountIssuer}`,
+  } as const;
+  function clustersOf(
+    owner: 'owns the association' | 'does not own it',
+  ): readonly [ClusterInput, ClusterInput] {
     const { server: shopUrl, ca: shopCa = '' } = shop.controlPlane.connection;
     const { server: factoryUrl, ca: factoryCa = '' } = factory.controlPlane.connection;
     const elsewhere = owner === 'does not own it' ? { association: false, region: cloud.region } : {};
@@ -133,7 +165,14 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
           relay: { identity },
         };
         await app.bootstrap();
-        await eks.make(await hub.deploy({ hub: {}, vpc: vpcOf(), clusters: [ofShop, ofFactory, mistaken], stsOf: await stsOf(hub) }));
+        await eks.make(
+          await hub.deploy({
+            hub: {},
+            vpc: vpcOf(),
+            clusters: [ofShop, ofFactory, mistaken],
+            stsOf: await stsOf(hub),
+          }),
+        );
         await authenticator.configure(await writers());
       },
     },
@@ -157,14 +196,17 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
         await eventually('the slice of the service that opts in', async () => {
           const found = await shop.sliceAddresses('opted');
           if (found.join() === '10.2.0.1') return true;
-          throw new Error(`there are ${found}; ${await hub.command('cluster', 'list')}; ${await hub.command('explain', 'shop', 'default/opted')}`);
+          throw new Error(
+            `there are ${found}; ${await hub.command('cluster', 'list')}; ${await hub.command('explain', 'shop', 'default/opted')}`,
+          );
         });
       },
     },
     {
       fact: 'relay and functions use the proxy, but for the hosts that are excepted, and a relay reaches its own API server directly',
       async check() {
-        const authority = (cluster: ServedCluster): string => new URL(cluster.controlPlane.connection.server).host;
+        const authority = (cluster: ServedCluster): string =>
+          new URL(cluster.controlPlane.connection.server).host;
         const asked = new Set(proxy.asked);
         assert.deepEqual([asked.has(authority(shop)), asked.has(authority(factory))], [true, false]);
         assert.ok(asked.has(new URL(cloud.url).host));
@@ -177,7 +219,10 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
         await eventually(
           'the reason',
           async () => {
-            await assert.rejects(hub.command('cluster', 'opt-in', 'mistaken', 'active'), /self-signed certificate/);
+            await assert.rejects(
+              hub.command('cluster', 'opt-in', 'mistaken', 'active'),
+              /self-signed certificate/,
+            );
             return true;
           },
           120_000,
@@ -190,7 +235,12 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
       second: canary,
       deployed: async (second) => {
         await trust(hub, second);
-        return second.deploy({ hub: { capacity: provisioned }, vpc: vpcOf(), clusters: clustersOf('does not own it'), stsOf: await stsOf(second) });
+        return second.deploy({
+          hub: { capacity: provisioned },
+          vpc: vpcOf(),
+          clusters: clustersOf('does not own it'),
+          stsOf: await stsOf(second),
+        });
       },
       mapEntries: async () => authenticator.configure(await writers()),
       admit,
@@ -203,7 +253,9 @@ export function waysIn(cloud: LocalCloud, folder: string, atEnd: (ending: () => 
     {
       fact: 'the table of a hub with hub.capacity has its least units',
       async check() {
-        const { Table } = (await cloud.call('dynamodb', 'describe_table', { TableName: await canary.output('TableName') })) as {
+        const { Table } = (await cloud.call('dynamodb', 'describe_table', {
+          TableName: await canary.output('TableName'),
+        })) as {
           Table: { ProvisionedThroughput: { WriteCapacityUnits: number } };
         };
         assert.equal(Table.ProvisionedThroughput.WriteCapacityUnits, provisioned.writes.min);

@@ -7,11 +7,20 @@ const web = { selector: { app: 'web' }, ports: [httpPort] };
 const labels = { app: 'web' };
 
 /** One subset and one slice with exactly these pods; a pod that is not ready maps to false. */
-async function expectPods(w: World, service: string, pods: { readonly [name: string]: boolean }): Promise<void> {
-  const named = (wanted: boolean): readonly string[] => Object.keys(pods).filter((name) => pods[name] === wanted);
+async function expectPods(
+  w: World,
+  service: string,
+  pods: { readonly [name: string]: boolean },
+): Promise<void> {
+  const named = (wanted: boolean): readonly string[] =>
+    Object.keys(pods).filter((name) => pods[name] === wanted);
   await w.eventually(() => {
-    expect(outlineOfEndpoints(w.endpoints(service))).toEqual([{ ready: named(true).toSorted(), notReady: named(false).toSorted(), ports }]);
-    const endpoints = Object.fromEntries(Object.entries(pods).map(([name, ready]) => [name, ready ? 'ready serving' : '']));
+    expect(outlineOfEndpoints(w.endpoints(service))).toEqual([
+      { ready: named(true).toSorted(), notReady: named(false).toSorted(), ports },
+    ]);
+    const endpoints = Object.fromEntries(
+      Object.entries(pods).map(([name, ready]) => [name, ready ? 'ready serving' : '']),
+    );
     expect(outlineOfSlices(w.slices(service))).toEqual([{ addressType: 'IPv4', ports, endpoints }]);
   });
 }
@@ -45,20 +54,23 @@ export function membership(scenario: Scenario): void {
     await expectPods(w, 'web', { a: true, b: true });
   });
 
-  scenario('a pod without an address is left out until it has one, and a finished or deleted pod is removed', async (w) => {
-    await w.service('web', web);
-    await w.pod('steady', { labels });
-    await w.pod('a', { labels, ips: [], ready: false, phase: 'Pending' });
-    await expectPods(w, 'web', { steady: true });
-    await w.podStatus('a', { ips: ['10.2.0.1'] });
-    await expectPods(w, 'web', { steady: true, a: true });
-    await w.podStatus('a', { ips: ['10.2.0.1'], phase: 'Succeeded', ready: false });
-    await expectPods(w, 'web', { steady: true });
-    await w.pod('b', { labels });
-    await expectPods(w, 'web', { steady: true, b: true });
-    await w.removePod('b');
-    await expectPods(w, 'web', { steady: true });
-  });
+  scenario(
+    'a pod without an address is left out until it has one, and a finished or deleted pod is removed',
+    async (w) => {
+      await w.service('web', web);
+      await w.pod('steady', { labels });
+      await w.pod('a', { labels, ips: [], ready: false, phase: 'Pending' });
+      await expectPods(w, 'web', { steady: true });
+      await w.podStatus('a', { ips: ['10.2.0.1'] });
+      await expectPods(w, 'web', { steady: true, a: true });
+      await w.podStatus('a', { ips: ['10.2.0.1'], phase: 'Succeeded', ready: false });
+      await expectPods(w, 'web', { steady: true });
+      await w.pod('b', { labels });
+      await expectPods(w, 'web', { steady: true, b: true });
+      await w.removePod('b');
+      await expectPods(w, 'web', { steady: true });
+    },
+  );
 
   scenario('a pod whose address changes is listed with the new one', async (w) => {
     await w.service('web', web);
@@ -66,8 +78,12 @@ export function membership(scenario: Scenario): void {
     await expectPods(w, 'web', { a: true });
     await w.podStatus('a', { ips: ['10.2.0.2'] });
     await w.eventually(() => {
-      expect(w.endpoints('web')?.subsets?.flatMap((s) => s.addresses?.map((a) => a.ip))).toEqual(['10.2.0.2']);
-      expect(w.slices('web').flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))).toEqual(['10.2.0.2']);
+      expect(w.endpoints('web')?.subsets?.flatMap((s) => s.addresses?.map((a) => a.ip))).toEqual([
+        '10.2.0.2',
+      ]);
+      expect(w.slices('web').flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))).toEqual([
+        '10.2.0.2',
+      ]);
     });
   });
 
@@ -80,30 +96,36 @@ export function membership(scenario: Scenario): void {
     await expectPods(w, 'web', { two: true });
   });
 
-  scenario('a pod relabelled from one service to another leaves the first and joins the second', async (w) => {
-    await w.service('first', { selector: { app: 'first' }, ports: [httpPort] });
-    await w.service('second', { selector: { app: 'second' }, ports: [httpPort] });
-    await w.pod('mover', { labels: { app: 'first' } });
-    await w.pod('stays', { labels: { app: 'first' } });
-    await expectPods(w, 'first', { mover: true, stays: true });
-    await expectNone(w, 'second');
-    await w.api.patch('Pod', w.namespace, 'mover', { metadata: { labels: { app: 'second' } } });
-    await expectPods(w, 'first', { stays: true });
-    await expectPods(w, 'second', { mover: true });
-  });
+  scenario(
+    'a pod relabelled from one service to another leaves the first and joins the second',
+    async (w) => {
+      await w.service('first', { selector: { app: 'first' }, ports: [httpPort] });
+      await w.service('second', { selector: { app: 'second' }, ports: [httpPort] });
+      await w.pod('mover', { labels: { app: 'first' } });
+      await w.pod('stays', { labels: { app: 'first' } });
+      await expectPods(w, 'first', { mover: true, stays: true });
+      await expectNone(w, 'second');
+      await w.api.patch('Pod', w.namespace, 'mover', { metadata: { labels: { app: 'second' } } });
+      await expectPods(w, 'first', { stays: true });
+      await expectPods(w, 'second', { mover: true });
+    },
+  );
 
-  scenario('scaled to zero a service keeps empty Endpoints and the same slice, emptied, which is filled again', async (w) => {
-    await w.service('web', web);
-    await w.pod('a', { labels });
-    await expectPods(w, 'web', { a: true });
-    const uid = w.slices('web')[0]?.metadata.uid;
-    await w.removePod('a');
-    await expectNone(w, 'web');
-    expect(w.slices('web')[0]?.metadata.uid).toBe(uid);
-    await w.pod('b', { labels });
-    await expectPods(w, 'web', { b: true });
-    expect(w.slices('web')[0]?.metadata.uid).toBe(uid);
-  });
+  scenario(
+    'scaled to zero a service keeps empty Endpoints and the same slice, emptied, which is filled again',
+    async (w) => {
+      await w.service('web', web);
+      await w.pod('a', { labels });
+      await expectPods(w, 'web', { a: true });
+      const uid = w.slices('web')[0]?.metadata.uid;
+      await w.removePod('a');
+      await expectNone(w, 'web');
+      expect(w.slices('web')[0]?.metadata.uid).toBe(uid);
+      await w.pod('b', { labels });
+      await expectPods(w, 'web', { b: true });
+      expect(w.slices('web')[0]?.metadata.uid).toBe(uid);
+    },
+  );
 
   scenario('a rolling update ends with the new pods only', async (w) => {
     await w.service('web', web);

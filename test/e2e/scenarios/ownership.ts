@@ -10,11 +10,15 @@ const managedBy = 'endpointslice.kubernetes.io/managed-by';
 const expectOnePod = (w: World): Promise<void> =>
   w.eventually(() => {
     expect(outlineOfEndpoints(w.endpoints('web'))).toEqual([{ ready: ['a'], notReady: [], ports }]);
-    expect(outlineOfSlices(w.slices('web'))).toEqual([{ addressType: 'IPv4', ports, endpoints: { a: 'ready serving' } }]);
+    expect(outlineOfSlices(w.slices('web'))).toEqual([
+      { addressType: 'IPv4', ports, endpoints: { a: 'ready serving' } },
+    ]);
   });
 
 const versions = (w: World, service: string): readonly (string | undefined)[] =>
-  [w.endpoints(service), ...w.slices(service)].map((o) => o && `${o.metadata.uid} ${o.metadata.resourceVersion}`);
+  [w.endpoints(service), ...w.slices(service)].map(
+    (o) => o && `${o.metadata.uid} ${o.metadata.resourceVersion}`,
+  );
 
 export function ownership(scenario: Scenario): void {
   scenario('deleted slices and deleted Endpoints are created again', async (w) => {
@@ -37,7 +41,9 @@ export function ownership(scenario: Scenario): void {
     await w.pod('a', { labels });
     await expectOnePod(w);
     const name = w.slices('web')[0]?.metadata.name ?? '';
-    await w.api.patch('EndpointSlice', w.namespace, name, { endpoints: [{ addresses: ['10.9.9.9'], conditions: { ready: true } }] });
+    await w.api.patch('EndpointSlice', w.namespace, name, {
+      endpoints: [{ addresses: ['10.9.9.9'], conditions: { ready: true } }],
+    });
     await w.eventually(() =>
       expect(
         w
@@ -67,34 +73,45 @@ export function ownership(scenario: Scenario): void {
     await w.api.delete('Service', w.namespace, 'web');
     const again = await w.service('web', spec);
     await w.eventually(() => {
-      expect(w.slices('web').flatMap((s) => s.metadata.ownerReferences?.map((o) => o.uid))).toEqual([again.metadata.uid]);
+      expect(w.slices('web').flatMap((s) => s.metadata.ownerReferences?.map((o) => o.uid))).toEqual([
+        again.metadata.uid,
+      ]);
     });
     await expectOnePod(w);
   });
 
-  scenario('a user’s endpoints of a service without selector, or with an external name, stay unchanged', async (w) => {
-    const subsets = [{ addresses: [{ ip: '10.8.0.1' }], ports: [{ name: 'http', port: 80, protocol: 'TCP' }] }];
-    await w.service('manual', { ports: [httpPort] });
-    await w.service('external', { type: 'ExternalName', externalName: 'example.com' });
-    for (const name of ['manual', 'external']) {
-      await w.api.create('Endpoints', w.namespace, { metadata: { name }, subsets });
-      await w.api.create('EndpointSlice', w.namespace, {
-        metadata: { name: `${name}-mine`, labels: { 'kubernetes.io/service-name': name, [managedBy]: 'me' } },
-        addressType: 'IPv4',
-        ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
-        endpoints: [{ addresses: ['10.8.0.1'] }],
+  scenario(
+    'a user’s endpoints of a service without selector, or with an external name, stay unchanged',
+    async (w) => {
+      const subsets = [
+        { addresses: [{ ip: '10.8.0.1' }], ports: [{ name: 'http', port: 80, protocol: 'TCP' }] },
+      ];
+      await w.service('manual', { ports: [httpPort] });
+      await w.service('external', { type: 'ExternalName', externalName: 'example.com' });
+      for (const name of ['manual', 'external']) {
+        await w.api.create('Endpoints', w.namespace, { metadata: { name }, subsets });
+        await w.api.create('EndpointSlice', w.namespace, {
+          metadata: {
+            name: `${name}-mine`,
+            labels: { 'kubernetes.io/service-name': name, [managedBy]: 'me' },
+          },
+          addressType: 'IPv4',
+          ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+          endpoints: [{ addresses: ['10.8.0.1'] }],
+        });
+      }
+      await w.eventually(() => {
+        const seen = [...versions(w, 'manual'), ...versions(w, 'external')];
+        expect(seen).toHaveLength(4);
+        expect(seen).not.toContain(undefined);
       });
-    }
-    await w.eventually(() => {
-      const seen = [...versions(w, 'manual'), ...versions(w, 'external')];
-      expect(seen).toHaveLength(4);
-      expect(seen).not.toContain(undefined);
-    });
-    const before = [versions(w, 'manual'), versions(w, 'external')];
-    for (const name of ['manual', 'external']) await w.api.patch('Service', w.namespace, name, { metadata: { labels: { touched: 'yes' } } });
-    await w.settled();
-    expect([versions(w, 'manual'), versions(w, 'external')]).toEqual(before);
-  });
+      const before = [versions(w, 'manual'), versions(w, 'external')];
+      for (const name of ['manual', 'external'])
+        await w.api.patch('Service', w.namespace, name, { metadata: { labels: { touched: 'yes' } } });
+      await w.settled();
+      expect([versions(w, 'manual'), versions(w, 'external')]).toEqual(before);
+    },
+  );
 
   scenario('a slice of another owner for a service is neither changed nor counted', async (w) => {
     const { resourceVersion } = (
@@ -108,8 +125,12 @@ export function ownership(scenario: Scenario): void {
     await w.service('web', spec);
     await w.pod('a', { labels });
     await w.eventually(() => {
-      const [own, foreign] = [true, false].map((ours) => w.slices('web').filter((s) => (s.metadata.name === 'mine') !== ours));
-      expect(outlineOfSlices(own ?? [])).toEqual([{ addressType: 'IPv4', ports, endpoints: { a: 'ready serving' } }]);
+      const [own, foreign] = [true, false].map((ours) =>
+        w.slices('web').filter((s) => (s.metadata.name === 'mine') !== ours),
+      );
+      expect(outlineOfSlices(own ?? [])).toEqual([
+        { addressType: 'IPv4', ports, endpoints: { a: 'ready serving' } },
+      ]);
       expect(foreign?.map((s) => s.metadata.resourceVersion)).toEqual([resourceVersion]);
     });
   });
@@ -118,7 +139,9 @@ export function ownership(scenario: Scenario): void {
     await w.service('web', spec);
     await w.pod('a', { labels });
     await expectOnePod(w);
-    await w.api.patch('Service', w.namespace, 'web', { spec: { selector: null as unknown as Record<string, string> } });
+    await w.api.patch('Service', w.namespace, 'web', {
+      spec: { selector: null as unknown as Record<string, string> },
+    });
     await w.pod('b', { labels });
     await w.settled();
     await expectOnePod(w);

@@ -1,4 +1,7 @@
-/** Annotations, which any tenant writes: a selector, a wish for locality, a topology mode. Each is followed, or refused with a reason. */
+/**
+ * Annotations, which any tenant writes: a selector, a wish for locality, a topology mode. Each is followed,
+ * or refused with a reason.
+ */
 import fc from 'fast-check';
 import { askedLocality, localityText } from '#shared/clusterset/locality.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
@@ -11,15 +14,31 @@ import { type Door, ensure } from '../door.ts';
 import { hostileText, someLabels } from '../hostile.ts';
 
 const part = fc.oneof(
-  fc.constantFrom('app', 'web', 'a.example.com/app', '-a', 'a-', 'A_b.c', ' web ', '', 'x'.repeat(64), `${'a'.repeat(254)}/b`),
+  fc.constantFrom(
+    'app',
+    'web',
+    'a.example.com/app',
+    '-a',
+    'a-',
+    'A_b.c',
+    ' web ',
+    '',
+    'x'.repeat(64),
+    `${'a'.repeat(254)}/b`,
+  ),
   hostileText,
 );
-const pair = fc.tuple(part, fc.constantFrom('=', '=', '=', '==', '!=', ' in ', ''), part).map((parts) => parts.join(''));
+const pair = fc
+  .tuple(part, fc.constantFrom('=', '=', '=', '==', '!=', ' in ', ''), part)
+  .map((parts) => parts.join(''));
 const selector = fc.oneof(
   { weight: 5, arbitrary: fc.array(pair, { maxLength: 18 }).map((pairs) => pairs.join(',')) },
   { weight: 2, arbitrary: hostileText },
 );
-const share = fc.oneof(fc.constantFrom('1%', '100%', '101%', '0%', '050%', '50', '50 %', '1e2%'), hostileText);
+const share = fc.oneof(
+  fc.constantFrom('1%', '100%', '101%', '0%', '050%', '50', '50 %', '1e2%'),
+  hostileText,
+);
 
 interface Annotated {
   readonly selector: string;
@@ -33,15 +52,24 @@ const maxReasonLength = 400;
 function checkSelector(text: string): void {
   const parsed = parseSelector(text);
   if (parsed.selector === undefined) {
-    ensure(/\w{2}/.test(parsed.error) && parsed.error.length <= maxReasonLength, `a selector is refused because of ${parsed.error}`);
+    ensure(
+      /\w{2}/.test(parsed.error) && parsed.error.length <= maxReasonLength,
+      `a selector is refused because of ${parsed.error}`,
+    );
     return;
   }
   const pairs = Object.entries(parsed.selector);
   ensure(pairs.length >= 1 && pairs.length <= 16, `a selector has ${pairs.length} pairs`);
   for (const [key, value] of pairs)
-    ensure(/^[-A-Za-z0-9_./]{1,317}$/.test(key) && /^[-A-Za-z0-9_.]{0,63}$/.test(value), `a selector has ${key}=${value}`);
+    ensure(
+      /^[-A-Za-z0-9_./]{1,317}$/.test(key) && /^[-A-Za-z0-9_.]{0,63}$/.test(value),
+      `a selector has ${key}=${value}`,
+    );
   const again = parseSelector(pairs.map(([key, value]) => `${key}=${value}`).join(','));
-  ensure(JSON.stringify(again.selector) === JSON.stringify(parsed.selector), 'a selector is read otherwise when it is written again');
+  ensure(
+    JSON.stringify(again.selector) === JSON.stringify(parsed.selector),
+    'a selector is read otherwise when it is written again',
+  );
 }
 
 function checkWriter({ selector: text, own }: Annotated): void {
@@ -52,10 +80,19 @@ function checkWriter({ selector: text, own }: Annotated): void {
     spec: own ? { selector: own } : {},
   };
   const writer = writerOf(service);
-  ensure(writer.reason.length <= 2 * maxReasonLength, `a writer has a reason of ${writer.reason.length} characters`);
-  ensure(JSON.stringify(writerOf(project('Service', service))) === JSON.stringify(writer), 'the hub finds another writer than the cluster');
+  ensure(
+    writer.reason.length <= 2 * maxReasonLength,
+    `a writer has a reason of ${writer.reason.length} characters`,
+  );
+  ensure(
+    JSON.stringify(writerOf(project('Service', service))) === JSON.stringify(writer),
+    'the hub finds another writer than the cluster',
+  );
   if (writer.by === 'invalid-annotation')
-    ensure(withOptInSelector(service, 'active') === service, 'a Service with an annotation that cannot be followed gets a selector');
+    ensure(
+      withOptInSelector(service, 'active') === service,
+      'a Service with an annotation that cannot be followed gets a selector',
+    );
   withAnnotatedSelector(service);
 }
 
@@ -65,7 +102,10 @@ function checkLocality({ prefer, minLocal }: Annotated): void {
   const { minLocal: percent = 1 } = locality ?? {};
   ensure(Number.isInteger(percent) && percent >= 1 && percent <= 100, `a share of ${percent}`);
   for (const problem of problems)
-    ensure(problem.length <= 1_000 || problem.length <= minLocal.length + prefer.length + 400, `a problem of ${problem.length} characters`);
+    ensure(
+      problem.length <= 1_000 || problem.length <= minLocal.length + prefer.length + 400,
+      `a problem of ${problem.length} characters`,
+    );
   localityText(locality);
   const exported: ServiceExport = {
     apiVersion: 'multicluster.x-k8s.io/v1beta1',
@@ -73,7 +113,10 @@ function checkLocality({ prefer, minLocal }: Annotated): void {
     metadata: { name: 'web', namespace: 'shop', annotations },
   };
   const projected = askedLocality(project('ServiceExport', exported).metadata.annotations);
-  ensure(JSON.stringify(projected.locality) === JSON.stringify(locality), 'the hub finds another locality than the cluster');
+  ensure(
+    JSON.stringify(projected.locality) === JSON.stringify(locality),
+    'the hub finds another locality than the cluster',
+  );
 }
 
 export const annotations: Door<Annotated> = {

@@ -55,7 +55,11 @@ interface Changed {
 const valid = {
   hub: {
     name: 'Fleet',
-    vpc: { vpcId: 'vpc-0123456789abcdef0', subnetIds: ['subnet-0123456789abcdef0'], securityGroupIds: ['sg-0123456789abcdef0'] },
+    vpc: {
+      vpcId: 'vpc-0123456789abcdef0',
+      subnetIds: ['subnet-0123456789abcdef0'],
+      securityGroupIds: ['sg-0123456789abcdef0'],
+    },
     clusterset: { name: 'prod' },
   },
   clusters: [
@@ -64,7 +68,10 @@ const valid = {
       mode: 'active',
       exports: { namespaces: ['shop'], podCidrs: ['10.1.0.0/16'] },
       api: { url: 'https://own.example.com:6443', auth: { type: 'web-identity', audience: 'own' } },
-      relay: { identity: { type: 'existing-role', roleArn: 'arn:aws:iam::111122223333:role/own-relay' }, pod: { nodeSelector: { a: 'b' } } },
+      relay: {
+        identity: { type: 'existing-role', roleArn: 'arn:aws:iam::111122223333:role/own-relay' },
+        pod: { nodeSelector: { a: 'b' } },
+      },
     },
   ],
 };
@@ -83,16 +90,27 @@ const maxMicroseconds = 2_000_000;
 export const clustersFile: Door<Edited | Changed> = {
   name: 'clusters-file',
   cases: 40,
-  values: fc.oneof<Arbitrary<Edited | Changed>[]>(edited, fc.record({ changes: mutations })) as Arbitrary<Edited | Changed>,
+  values: fc.oneof<Arbitrary<Edited | Changed>[]>(edited, fc.record({ changes: mutations })) as Arbitrary<
+    Edited | Changed
+  >,
   check(value) {
     const before = process.cpuUsage();
     try {
       const { hub, clusters } = parseConfig('clusters.yaml', textOf(value));
-      ensure(typeof hub.name === 'string' && clusters.every(({ id }) => /^[a-z0-9-]+$/.test(id)), 'a file is read into something else than a fleet');
+      ensure(
+        typeof hub.name === 'string' && clusters.every(({ id }) => /^[a-z0-9-]+$/.test(id)),
+        'a file is read into something else than a fleet',
+      );
     } catch (error) {
-      ensure(error instanceof YamlProblems, `a file is refused with ${error instanceof Error ? error.stack : String(error)}`);
+      ensure(
+        error instanceof YamlProblems,
+        `a file is refused with ${error instanceof Error ? error.stack : String(error)}`,
+      );
       for (const line of error.message.split('\n'))
-        ensure(/^clusters\.yaml:\d+:\d+: \S|^\s|^$/.test(line), `a mistake has no place: ${line.slice(0, 200)}`);
+        ensure(
+          /^clusters\.yaml:\d+:\d+: \S|^\s|^$/.test(line),
+          `a mistake has no place: ${line.slice(0, 200)}`,
+        );
     }
     const { user, system } = process.cpuUsage(before);
     ensure(user + system < maxMicroseconds, 'a file takes more than two seconds of the processor');

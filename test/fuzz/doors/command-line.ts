@@ -1,4 +1,7 @@
-/** Arguments of the command: they are parsed, or refused with a sentence and the exit code of wrong use. No action runs. */
+/**
+ * Arguments of the command: they are parsed, or refused with a sentence and the exit code of wrong use. No
+ * action runs.
+ */
 import { type Command, CommanderError } from 'commander';
 import fc, { type Arbitrary } from 'fast-check';
 import { printable } from '#infra/cli/terminal/printable.ts';
@@ -20,7 +23,18 @@ const words = (command: Command): readonly string[] => [
   ...command.commands.flatMap(words),
 ];
 const known = [...new Set(words(program()))];
-const times = ['20m', '2h', '999999d', '9999999s', '14:03', '25:99', '2026-03-01T14:03:00Z', '2026-02-31T00:00Z', '9999-12-31T23:59:59+14:00', '-1s'];
+const times = [
+  '20m',
+  '2h',
+  '999999d',
+  '9999999s',
+  '14:03',
+  '25:99',
+  '2026-03-01T14:03:00Z',
+  '2026-02-31T00:00Z',
+  '9999-12-31T23:59:59+14:00',
+  '-1s',
+];
 const values = [
   'demo-1',
   'shop/web',
@@ -59,7 +73,10 @@ const args: Arbitrary<readonly string[]> = fc.oneof(
 
 /** Instead of its action each command checks its values as its action begins with it. */
 function withoutActions(command: Command, said: string[]): void {
-  command.configureOutput({ writeOut: (text) => void said.push(text), writeErr: (text) => void said.push(text) });
+  command.configureOutput({
+    writeOut: (text) => void said.push(text),
+    writeErr: (text) => void said.push(text),
+  });
   if (command.commands.length === 0) command.action(() => checkValues(command));
   for (const below of command.commands) withoutActions(below, said);
 }
@@ -72,7 +89,8 @@ async function checkValues(command: Command): Promise<void> {
   if (typeof since === 'string') ensure(spanMs('--since', since) >= 0, `--since ${since} is below 0`);
   if (typeof table === 'string') hubNameOf(table);
   const [chosen, service] = command.args;
-  if (command.name() === 'explain' || command.name() === 'history') await serviceOf(memoryTable(), chosen, service);
+  if (command.name() === 'explain' || command.name() === 'history')
+    await serviceOf(memoryTable(), chosen, service);
 }
 
 const maxLength = 250_000;
@@ -88,7 +106,10 @@ export const commandLine: Door<readonly string[]> = {
     try {
       await command.parseAsync([...typed], { from: 'user' });
     } catch (error) {
-      ensure(error instanceof CommanderError || error instanceof UsageError, `${String(error)}\n${(error as Error).stack}`);
+      ensure(
+        error instanceof CommanderError || error instanceof UsageError,
+        `${String(error)}\n${(error as Error).stack}`,
+      );
       ensure(/\w/.test(error.message), `a mistake is told as ${JSON.stringify(error.message)}`);
       ensure(!/\p{Cc}/u.test(printable(error.message)), 'a message has control characters');
     }

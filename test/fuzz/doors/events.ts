@@ -1,4 +1,7 @@
-/** Messages in the events queue of a cluster, from their parser through ingest to the runs and the sweeps that follow. */
+/**
+ * Messages in the events queue of a cluster, from their parser through ingest to the runs and the sweeps that
+ * follow.
+ */
 import fc, { type Arbitrary } from 'fast-check';
 import { encodeProjection } from '#shared/kube/projection.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
@@ -7,13 +10,29 @@ import { messageVersion } from '#shared/queue/messages.ts';
 import { bodiesOf, type HostileBody, hostileBody } from '../bodies.ts';
 import type { Door } from '../door.ts';
 import { ensureServed, ensureUnharmed, newestAttack, startFleet, watchOthers } from '../fleet.ts';
-import { anyJson, deepJson, hostileNumber, hostileText, mostly, mutated, someLabels, someMutations, someName } from '../hostile.ts';
+import {
+  anyJson,
+  deepJson,
+  hostileNumber,
+  hostileText,
+  mostly,
+  mutated,
+  someLabels,
+  someMutations,
+  someName,
+} from '../hostile.ts';
 
 /** Older than what the cluster itself sends: an attack must not outdo the true state of the same object. */
-const version = mostly(fc.integer({ min: 1, max: newestAttack }).map(String), fc.constantFrom('0', '01', '-1', '1e9'));
+const version = mostly(
+  fc.integer({ min: 1, max: newestAttack }).map(String),
+  fc.constantFrom('0', '01', '-1', '1e9'),
+);
 const objectVersion = mostly(fc.oneof(version, fc.constant('9'.repeat(39))), fc.constant('1'.repeat(40)));
 
-const ips = fc.array(mostly(fc.constantFrom('10.9.0.1', 'fd00::1', '999.1.1.1', '10.0.0.1/8', 'fe80::1%eth0', ''), hostileText), { maxLength: 3 });
+const ips = fc.array(
+  mostly(fc.constantFrom('10.9.0.1', 'fd00::1', '999.1.1.1', '10.0.0.1/8', 'fe80::1%eth0', ''), hostileText),
+  { maxLength: 3 },
+);
 const metadata = {
   labels: someLabels,
   annotations: someLabels,
@@ -24,7 +43,12 @@ const metadata = {
 const objects: { readonly [K in InputKind]: Arbitrary<object> } = {
   Pod: fc.record({
     metadata: fc.record(metadata),
-    spec: fc.record({ nodeName: someName, hostname: someName, subdomain: someName, containers: fc.constant([]) }),
+    spec: fc.record({
+      nodeName: someName,
+      hostname: someName,
+      subdomain: someName,
+      containers: fc.constant([]),
+    }),
     status: fc.record({
       phase: mostly(fc.constant('Running'), hostileText),
       podIPs: ips.map((all) => all.map((ip) => ({ ip }))),
@@ -60,7 +84,10 @@ const objects: { readonly [K in InputKind]: Arbitrary<object> } = {
     }),
   }),
   Namespace: fc.record({ metadata: fc.record(metadata) }),
-  ServiceExport: fc.record({ metadata: fc.record(metadata), spec: fc.record({ exportedLabels: someLabels, exportedAnnotations: someLabels }) }),
+  ServiceExport: fc.record({
+    metadata: fc.record(metadata),
+    spec: fc.record({ exportedLabels: someLabels, exportedAnnotations: someLabels }),
+  }),
   ServiceImport: fc.record({ metadata: fc.record(metadata), spec: fc.constant({}) }),
 };
 
@@ -70,20 +97,34 @@ const projectionOf = (kind: InputKind): Arbitrary<unknown> =>
     {
       weight: 6,
       arbitrary: fc.tuple(objects[kind], someMutations).map(([object, changes]) => {
-        const named = { ...object, metadata: { ...(object as { readonly metadata: object }).metadata, name: 'x', namespace: 'shop' } };
+        const named = {
+          ...object,
+          metadata: { ...(object as { readonly metadata: object }).metadata, name: 'x', namespace: 'shop' },
+        };
         return JSON.stringify(mutated(JSON.parse(encodeProjection(kind, named)), changes));
       }),
     },
     {
       weight: 1,
-      arbitrary: fc.constantFrom<unknown>('[]', '[', '{}', 'null', deepJson, `["u",0,{},{},0,${deepJson}]`, `["u",{"a":${deepJson}},[],"",1,[],1,0]`),
+      arbitrary: fc.constantFrom<unknown>(
+        '[]',
+        '[',
+        '{}',
+        'null',
+        deepJson,
+        `["u",0,{},{},0,${deepJson}]`,
+        `["u",{"a":${deepJson}},[],"",1,[],1,0]`,
+      ),
     },
     { weight: 1, arbitrary: anyJson },
   );
 
-const isOutput = (kind: Kind): kind is 'Endpoints' | 'EndpointSlice' => kind === 'Endpoints' || kind === 'EndpointSlice';
+const isOutput = (kind: Kind): kind is 'Endpoints' | 'EndpointSlice' =>
+  kind === 'Endpoints' || kind === 'EndpointSlice';
 const namespaceOf = (kind: Kind): Arbitrary<string> =>
-  kind === 'Node' || kind === 'Namespace' ? fc.constant('') : mostly(fc.constantFrom('shop', 'shop', 'other'), someName);
+  kind === 'Node' || kind === 'Namespace'
+    ? fc.constant('')
+    : mostly(fc.constantFrom('shop', 'shop', 'other'), someName);
 
 const entryOf = (kind: Kind): Arbitrary<object> =>
   isOutput(kind)
@@ -96,7 +137,10 @@ const entryOf = (kind: Kind): Arbitrary<object> =>
           service: mostly(fc.constantFrom('web', ''), someName),
           generation: mostly(fc.nat(), hostileNumber),
           formerService: someName,
-          managedBy: mostly(fc.constantFrom('endpointslice-controller.k8s.io', 'endpoint-controller', 'fleet-endpoints'), hostileText),
+          managedBy: mostly(
+            fc.constantFrom('endpointslice-controller.k8s.io', 'endpoint-controller', 'fleet-endpoints'),
+            hostileText,
+          ),
           isOwnWrite: fc.constantFrom(true, 1),
           deleted: fc.constantFrom(true, 'x'),
           leader: fc.constant(true),
@@ -120,7 +164,8 @@ const entryOf = (kind: Kind): Arbitrary<object> =>
 const entriesOf = (kind: Kind): Arbitrary<readonly object[]> =>
   fc.oneof(
     { weight: 30, arbitrary: fc.array(entryOf(kind), { maxLength: 4 }) },
-    // Copies of one object, each under another name. Each Service and export has runs of its own, which takes time.
+    // Copies of one object, each under another name. Each Service and export has runs of its own, which takes
+    // time.
     {
       weight: 1,
       arbitrary: entryOf(kind).map((entry) => {
@@ -136,7 +181,13 @@ const counted = { run: mostly(fc.nat(20), hostileNumber) };
 
 const live = someKind.chain((kind) =>
   fc.record(
-    { type: fc.constant('live'), kind: fc.constant(kind), asOf: version, entries: entriesOf(kind), ...counted },
+    {
+      type: fc.constant('live'),
+      kind: fc.constant(kind),
+      asOf: version,
+      entries: entriesOf(kind),
+      ...counted,
+    },
     { requiredKeys: ['type', 'kind', 'asOf', 'entries'] },
   ),
 );
@@ -167,11 +218,15 @@ const heartbeat = fc.record({
   sentAtMs: mostly(fc.nat(), hostileNumber),
 });
 
-const message = fc.oneof({ weight: 5, arbitrary: live }, { weight: 3, arbitrary: list }, { weight: 1, arbitrary: heartbeat });
+const message = fc.oneof(
+  { weight: 5, arbitrary: live },
+  { weight: 3, arbitrary: list },
+  { weight: 1, arbitrary: heartbeat },
+);
 
 /**
- * Returns true if the cluster's own relay may take endpoints away by this body: sweep decides which of two sessions counts, and the hub ignores the lists
- * after the attack if the body claims a newer version.
+ * Returns true if the cluster's own relay may take endpoints away by this body: sweep decides which of two
+ * sessions counts, and the hub ignores the lists after the attack if the body claims a newer version.
  */
 function mayWithdraw(body: string): boolean {
   try {
@@ -190,7 +245,13 @@ export const events: Door<readonly HostileBody[]> = {
     const world = await startFleet();
     const ensureOthers = watchOthers(world);
     const uid = world.of('a').store.get('Namespace', '', 'kube-system').metadata.uid;
-    const bodies = bodiesOf(value, { v: messageVersion, cluster: 'a', session: 's1', uid, firstListVersion: '50' });
+    const bodies = bodiesOf(value, {
+      v: messageVersion,
+      cluster: 'a',
+      session: 's1',
+      uid,
+      firstListVersion: '50',
+    });
     await world.of('a').queues.events.send(bodies.map((body) => ({ body })));
     await world.pass(1);
     ensureOthers();

@@ -1,4 +1,7 @@
-/** Items of the table with a damaged attribute: cut, of another type, of another item, or gone. Other clusters are served as before. */
+/**
+ * Items of the table with a damaged attribute: cut, of another type, of another item, or gone. Other clusters
+ * are served as before.
+ */
 import fc from 'fast-check';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { toldHistory } from '#infra/cli/ask/history-service.ts';
@@ -34,7 +37,14 @@ function damaged(items: readonly Item[], { item: n, attribute, how, by }: Damage
   if (name === undefined) return items;
   const other = candidates.filter((c) => c !== item && c[name] !== undefined)[attribute % 7]?.[name];
   const { [name]: before, ...rest } = item as { readonly [name: string]: Value };
-  const after = how === 'drop' ? undefined : how === 'replace' ? by : how === 'cut' ? half(before as Value) : (other ?? by);
+  const after =
+    how === 'drop'
+      ? undefined
+      : how === 'replace'
+        ? by
+        : how === 'cut'
+          ? half(before as Value)
+          : (other ?? by);
   const next = (after === undefined ? rest : { ...rest, [name]: after }) as Item;
   return items.map((i) => (i === item ? next : i));
 }
@@ -51,7 +61,10 @@ async function ensureAnswer(answer: Promise<unknown>): Promise<void> {
   try {
     JSON.stringify(await answer);
   } catch (error) {
-    ensure(error instanceof Error && /\w{2}/.test(error.message), `an answer is refused with ${String(error)}`);
+    ensure(
+      error instanceof Error && /\w{2}/.test(error.message),
+      `an answer is refused with ${String(error)}`,
+    );
   }
 }
 
@@ -60,10 +73,18 @@ const podAddresses = new Set(['10.1.0.1', '10.1.0.2', '10.1.0.99']);
 export const records: Door<readonly Damage[]> = {
   name: 'records',
   cases: 15,
-  values: fc.array(fc.record({ item: fc.nat(200), attribute: fc.nat(40), how: fc.constantFrom('drop', 'cut', 'replace', 'swap'), by: value }), {
-    minLength: 1,
-    maxLength: 2,
-  }),
+  values: fc.array(
+    fc.record({
+      item: fc.nat(200),
+      attribute: fc.nat(40),
+      how: fc.constantFrom('drop', 'cut', 'replace', 'swap'),
+      by: value,
+    }),
+    {
+      minLength: 1,
+      maxLength: 2,
+    },
+  ),
   async check(damages) {
     const world = await startFleet();
     world.table.restore(damages.reduce(damaged, world.table.dump()));

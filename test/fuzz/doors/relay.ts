@@ -1,4 +1,7 @@
-/** Frames of watches and pages of lists that a cluster's API sends to the relay, of any shape. The hub can read each message of the relay. */
+/**
+ * Frames of watches and pages of lists that a cluster's API sends to the relay, of any shape. The hub can
+ * read each message of the relay.
+ */
 import fc, { type Arbitrary } from 'fast-check';
 import { Outbox } from '#functions/relay/outbox/outbox.ts';
 import { SentIndex } from '#functions/relay/projection/sent-index.ts';
@@ -20,7 +23,16 @@ import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { manualClock } from '#test/relay/manual-clock.ts';
 import { type Door, ensure } from '../door.ts';
-import { anyJson, deepJson, hostileNumber, hostileText, type Mutation, mutated, someLabels, someMutations } from '../hostile.ts';
+import {
+  anyJson,
+  deepJson,
+  hostileNumber,
+  hostileText,
+  type Mutation,
+  mutated,
+  someLabels,
+  someMutations,
+} from '../hostile.ts';
 
 /** A line of a watch, or a page of a list. */
 interface Sent {
@@ -45,7 +57,10 @@ const version = fc.oneof(
 const spec = fc.record(
   {
     selector: fc.oneof(someLabels, anyJson),
-    ports: fc.oneof(fc.array(fc.record({ name: hostileText, port: hostileNumber, containerPort: hostileNumber })), anyJson),
+    ports: fc.oneof(
+      fc.array(fc.record({ name: hostileText, port: hostileNumber, containerPort: hostileNumber })),
+      anyJson,
+    ),
     containers: fc.oneof(fc.constant([{ name: 'c', ports: [{ name: 'http', containerPort: 80 }] }]), anyJson),
     nodeName: fc.oneof(hostileText, anyJson),
   },
@@ -55,7 +70,10 @@ const status = fc.record(
   {
     podIPs: fc.oneof(fc.array(fc.record({ ip: hostileText }), { maxLength: 3 }), anyJson),
     podIP: hostileText,
-    conditions: fc.oneof(fc.constant([{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]), anyJson),
+    conditions: fc.oneof(
+      fc.constant([{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]),
+      anyJson,
+    ),
     phase: fc.oneof(fc.constant('Running'), anyJson),
   },
   { requiredKeys: [] },
@@ -69,7 +87,10 @@ const object = fc.record(
         namespace: fc.constantFrom('shop', 'shop', 'other'),
         resourceVersion: version,
         uid: fc.constant('u'),
-        labels: fc.dictionary(fc.constantFrom('app', 'kubernetes.io/service-name', 'constructor'), fc.constantFrom('', 'web')),
+        labels: fc.dictionary(
+          fc.constantFrom('app', 'kubernetes.io/service-name', 'constructor'),
+          fc.constantFrom('', 'web'),
+        ),
         annotations: someLabels,
         managedFields: anyJson,
         generation: fc.nat(5),
@@ -109,7 +130,10 @@ const values: Arbitrary<HostileServer> = fc.constantFrom<'watch' | 'list'>('watc
   fc.record({
     kind: fc.constantFrom(...allKinds),
     verb: fc.constant(verb),
-    status: fc.oneof({ weight: 9, arbitrary: fc.constant(200) }, { weight: 1, arbitrary: fc.constantFrom(204, 301, 401, 410, 500) }),
+    status: fc.oneof(
+      { weight: 9, arbitrary: fc.constant(200) },
+      { weight: 1, arbitrary: fc.constantFrom(204, 301, 401, 410, 500) },
+    ),
     sent: fc.array(sentOf(verb === 'watch' ? event : page), { minLength: 1, maxLength: 6 }),
     pieceBytes: fc.constantFrom(1 << 20, 64, 7),
     isBroken: fc.boolean(),
@@ -122,18 +146,26 @@ function textOf({ json, changes }: Sent, kind: Kind): string {
 }
 
 /** The last page is given again and again. */
-function transportOf({ kind, status: code, sent, pieceBytes, isBroken }: HostileServer, asked: () => void): HttpTransport {
+function transportOf(
+  { kind, status: code, sent, pieceBytes, isBroken }: HostileServer,
+  asked: () => void,
+): HttpTransport {
   const pages = sent.map((one) => textOf(one, kind));
   const whole = Buffer.from(pages.map((line) => `${line}\n`).join(''));
   let next = 0;
   return {
     async request() {
       asked();
-      return { status: code, headers: {}, body: Buffer.from(pages[Math.min(next++, pages.length - 1)] as string) };
+      return {
+        status: code,
+        headers: {},
+        body: Buffer.from(pages[Math.min(next++, pages.length - 1)] as string),
+      };
     },
     async stream() {
       const chunks = (async function* () {
-        for (let at = 0; at < Math.min(whole.length, 200_000); at += pieceBytes) yield whole.subarray(at, at + pieceBytes);
+        for (let at = 0; at < Math.min(whole.length, 200_000); at += pieceBytes)
+          yield whole.subarray(at, at + pieceBytes);
         if (isBroken) throw new ClusterApiError('the connection broke', { status: 0 });
       })();
       return { status: code, headers: {}, chunks, destroy() {} };
@@ -154,7 +186,10 @@ export const relay: Door<HostileServer> = {
   async check(server) {
     const bodies: string[] = [];
     const clock = manualClock();
-    const queue = { send: async (messages: readonly { readonly body: string }[]) => void bodies.push(...messages.map(({ body }) => body)) };
+    const queue = {
+      send: async (messages: readonly { readonly body: string }[]) =>
+        void bodies.push(...messages.map(({ body }) => body)),
+    };
     const meter = new Meter();
     const outbox = new Outbox({ queue, clock, log: silent, meter, limits: defaultLimits }, header);
     const sentIndex = new SentIndex({ clock, log: silent, meter, outputs: 'full', limits: defaultLimits });
@@ -168,11 +203,28 @@ export const relay: Door<HostileServer> = {
     const { kind, verb } = server;
     outbox.markRead(kind, '10');
     const send = async (parts: readonly string[]): Promise<void> => void bodies.push(...parts);
-    const request = { kind, header, pageSize: new PageSize(defaultLimits.relay), floor: '10', at: undefined, beside: false, onVersion() {} };
+    const request = {
+      kind,
+      header,
+      pageSize: new PageSize(defaultLimits.relay),
+      floor: '10',
+      at: undefined,
+      beside: false,
+      onVersion() {},
+    };
     const reading =
       verb === 'watch'
-        ? readWatch({ source, outbox, sentIndex, clock, meter }, { kind, progress: { events: 0, begun: false }, now() {} }, stop.signal)
-        : listAll({ source, sentIndex, meter, log: silent, newId: () => 'l', limits: defaultLimits }, request, send, stop.signal);
+        ? readWatch(
+            { source, outbox, sentIndex, clock, meter },
+            { kind, progress: { events: 0, begun: false }, now() {} },
+            stop.signal,
+          )
+        : listAll(
+            { source, sentIndex, meter, log: silent, newId: () => 'l', limits: defaultLimits },
+            request,
+            send,
+            stop.signal,
+          );
     const error: unknown = await reading.then(
       () => undefined,
       (reason: unknown) => reason,
@@ -193,6 +245,9 @@ function ensureReadable(body: string): void {
   try {
     parseEventsMessage(body);
   } catch (error) {
-    ensure(error instanceof UnreadableMessage && error.message.startsWith('o of '), `a message of the relay is refused: ${String(error)}`);
+    ensure(
+      error instanceof UnreadableMessage && error.message.startsWith('o of '),
+      `a message of the relay is refused: ${String(error)}`,
+    );
   }
 }

@@ -1,4 +1,6 @@
-/** Messages in the wake-up queue of a cluster, from their parser through the runs and the sweeps that follow. */
+/**
+ * Messages in the wake-up queue of a cluster, from their parser through the runs and the sweeps that follow.
+ */
 import fc from 'fast-check';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { bodiesOf, type HostileBody, hostileBody } from '../bodies.ts';
@@ -9,13 +11,19 @@ import { hostileNumber, hostileText, mostly, someName } from '../hostile.ts';
 const someNumber = mostly(fc.nat(), hostileNumber);
 const message = fc.record(
   {
-    cluster: fc.oneof({ weight: 5, arbitrary: fc.constant('a') }, { weight: 1, arbitrary: fc.constantFrom('b', 'c', '__proto__') }),
+    cluster: fc.oneof(
+      { weight: 5, arbitrary: fc.constant('a') },
+      { weight: 1, arbitrary: fc.constantFrom('b', 'c', '__proto__') },
+    ),
     namespace: mostly(fc.constantFrom('shop', 'shop', 'other'), someName),
     kind: mostly(fc.constantFrom('service', 'service', 'export', 'import'), hostileText),
     name: mostly(fc.constantFrom('web', 'web', 'x'), someName),
     generation: mostly(fc.oneof(fc.nat(20), fc.constant('latest')), hostileNumber),
     retryNumbers: fc.oneof(
-      fc.record({ endpoints: mostly(fc.nat(3), hostileNumber), slices: mostly(fc.nat(3), hostileNumber) }, { requiredKeys: [] }),
+      fc.record(
+        { endpoints: mostly(fc.nat(3), hostileNumber), slices: mostly(fc.nat(3), hostileNumber) },
+        { requiredKeys: [] },
+      ),
       fc.record({ export: mostly(fc.nat(3), hostileNumber) }),
       fc.record({ import: mostly(fc.nat(3), hostileNumber) }),
     ),

@@ -9,7 +9,10 @@ const hinted = (cluster: ClusterWorld): readonly string[] =>
   cluster
     .imported()
     .flatMap((s) => s.endpoints ?? [])
-    .map(({ addresses, hints }) => `${addresses.join()} ${(hints?.forZones ?? []).map(({ name }) => name).join()}`)
+    .map(
+      ({ addresses, hints }) =>
+        `${addresses.join()} ${(hints?.forZones ?? []).map(({ name }) => name).join()}`,
+    )
     .sort();
 
 export function locality(scenario: Scenario): void {
@@ -19,16 +22,28 @@ export function locality(scenario: Scenario): void {
       await of('a').exported(['10.1.0.1', '10.1.0.2'], local);
       await of('b').exported(['10.2.0.1'], local);
       await of('a').eventually(() =>
-        expect(hinted(of('a'))).toEqual(['10.1.0.1 zone-a,zone-b', '10.1.0.2 zone-a,zone-b', `10.2.0.1 ${zoneElsewhere}`]),
+        expect(hinted(of('a'))).toEqual([
+          '10.1.0.1 zone-a,zone-b',
+          '10.1.0.2 zone-a,zone-b',
+          `10.2.0.1 ${zoneElsewhere}`,
+        ]),
       );
       await of('b').eventually(() =>
-        expect(hinted(of('b'))).toEqual([`10.1.0.1 ${zoneElsewhere}`, `10.1.0.2 ${zoneElsewhere}`, '10.2.0.1 zone-a,zone-b']),
+        expect(hinted(of('b'))).toEqual([
+          `10.1.0.1 ${zoneElsewhere}`,
+          `10.1.0.2 ${zoneElsewhere}`,
+          '10.2.0.1 zone-a,zone-b',
+        ]),
       );
       // A cluster without exports has no local endpoints.
-      await of('c').eventually(() => expect(hinted(of('c'))).toEqual(['10.1.0.1 ', '10.1.0.2 ', '10.2.0.1 ']));
+      await of('c').eventually(() =>
+        expect(hinted(of('c'))).toEqual(['10.1.0.1 ', '10.1.0.2 ', '10.2.0.1 ']),
+      );
       const ofB = versions(ofSource(of('a').imported(), 'b'));
       for (const pod of ['web-0', 'web-1']) await of('a').podStatus(pod, { ready: false });
-      await of('a').eventually(() => expect(of('a').seen()).toEqual(['a 10.1.0.1 waiting', 'a 10.1.0.2 waiting', 'b 10.2.0.1 ready']));
+      await of('a').eventually(() =>
+        expect(of('a').seen()).toEqual(['a 10.1.0.1 waiting', 'a 10.1.0.2 waiting', 'b 10.2.0.1 ready']),
+      );
       expect(versions(ofSource(of('a').imported(), 'b'))).toEqual(ofB);
     },
   );

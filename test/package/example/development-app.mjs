@@ -8,4 +8,8 @@ const stack = new Stack(app, 'Development', { env: { account: '111122223333', re
 const key = new Key(stack, 'Key');
 const table = new FleetTable(stack, 'Table', { encryptionKey: key, removalPolicy: RemovalPolicy.DESTROY });
 const hub = new FleetHub(stack, 'Hub', { table, encryption: { queues: key } });
-new FleetCluster(stack, 'Cluster', { hub, id: 'kind', relay: { identity: { type: 'pod-identity', clusterName: 'kind' } } });
+new FleetCluster(stack, 'Cluster', {
+  hub,
+  id: 'kind',
+  relay: { identity: { type: 'pod-identity', clusterName: 'kind' } },
+});

@@ -12,7 +12,11 @@ const env = { account: '111122223333', region: 'eu-central-1' };
 const roleNamed = (stack: Stack, name: string) => Role.fromRoleName(stack, name, name);
 
 // By attributes: a look-up takes credentials.
-const network = { vpcId: 'vpc-0123456789abcdef0', availabilityZones: ['eu-central-1a'], privateSubnetIds: ['subnet-0123456789abcdef0'] };
+const network = {
+  vpcId: 'vpc-0123456789abcdef0',
+  availabilityZones: ['eu-central-1a'],
+  privateSubnetIds: ['subnet-0123456789abcdef0'],
+};
 const platform = new Stack(app, 'Platform', { env });
 const hub = new FleetHub(platform, 'Hub', {
   name: 'Fleet',
@@ -32,7 +36,10 @@ new FleetCluster(factory, 'Cluster', {
   mode: 'active',
   settings: { history: Duration.days(14) },
   api: { url: 'https://factory-1.example.com:6443', auth: { type: 'web-identity', audience: 'factory-1' } },
-  relay: { identity: { type: 'existing-role', role: roleNamed(factory, 'factory-1-relay') }, resync: Duration.minutes(10) },
+  relay: {
+    identity: { type: 'existing-role', role: roleNamed(factory, 'factory-1-relay') },
+    resync: Duration.minutes(10),
+  },
 });
 
 const shop = new Stack(app, 'Shop', { env });

@@ -1,6 +1,6 @@
 /**
- * An exporter burns down: its relays and its API are gone for some minutes, and heartbeats that it had sent before arrive late. Nothing of it may be added to an
- * import meanwhile.
+ * An exporter burns down: its relays and its API are gone for some minutes, and heartbeats that it had sent
+ * before arrive late. Nothing of it may be added to an import meanwhile.
  */
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { burnsForMs } from './draw.ts';
@@ -27,4 +27,5 @@ export function planBurning({ scheduler, random, set }: SetState, members: reado
 }
 
 /** Has the cluster been gone for so long that the hub must have noticed? */
-export const isKnownToBeGone = ({ burntAt }: Pick<SetMember, 'burntAt'>, nowMs: number): boolean => nowMs - burntAt > noticedMs;
+export const isKnownToBeGone = ({ burntAt }: Pick<SetMember, 'burntAt'>, nowMs: number): boolean =>
+  nowMs - burntAt > noticedMs;

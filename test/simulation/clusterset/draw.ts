@@ -1,4 +1,7 @@
-/** Draws if a seed's world has several clusters that export to each other. It is drawn separately, so other worlds keep their seeds. */
+/**
+ * Draws if a seed's world has several clusters that export to each other. It is drawn separately, so other
+ * worlds keep their seeds.
+ */
 import { ordinaryLimits } from '../draw-limits.ts';
 import { drawProfile, type Profile, withLimits } from '../profile.ts';
 import { Random } from '../random.ts';
@@ -12,11 +15,20 @@ export interface MemberProfile {
   readonly holdsRanges: boolean;
 }
 
-/** `loss`: the table is empty afterwards. `restore`: the table is as it was some time ago, and every cluster is rebuilt. */
+/**
+ * `loss`: the table is empty afterwards. `restore`: the table is as it was some time ago, and every cluster
+ * is rebuilt.
+ */
 export type HubTrouble = 'none' | 'rebuild' | 'loss' | 'restore' | 'pause';
 
 /** Time that the trouble needs within the faults, ms. */
-const troubleMs: { readonly [T in HubTrouble]: number } = { none: 0, rebuild: 150_000, loss: 130_000, restore: 150_000, pause: 60_000 };
+const troubleMs: { readonly [T in HubTrouble]: number } = {
+  none: 0,
+  rebuild: 150_000,
+  loss: 130_000,
+  restore: 150_000,
+  pause: 60_000,
+};
 
 /** Events in a set, in addition to the events in each of its clusters (Profile). */
 export interface SetProfile {
@@ -25,7 +37,9 @@ export interface SetProfile {
   readonly importBatchSeconds: number;
   /** Services of each namespace that people export and take back. */
   readonly names: number;
-  /** Changes of exports, ports, imports and namespaces by people, and of what a cluster may export and import. */
+  /**
+   * Changes of exports, ports, imports and namespaces by people, and of what a cluster may export and import.
+   */
   readonly people: number;
   readonly switches: number;
   /** Time for which a cluster's relays are silent, ms, or 0. */
@@ -40,7 +54,9 @@ export interface SetProfile {
   readonly hubTrouble: HubTrouble;
   /** One more cluster, whose relay is in an attacker's hands. */
   readonly hostile: boolean;
-  /** The API server of an importer refuses the writes of one object of an import, of any kind or of this one. */
+  /**
+   * The API server of an importer refuses the writes of one object of an import, of any kind or of this one.
+   */
   readonly refuses: boolean | 'Service';
   /** A tenant of an exporter exports as much as an API server stores. */
   readonly tenant: boolean;
@@ -66,7 +82,9 @@ export const hostileBudget = 5;
 /** Names that a cluster may export of a namespace, fewer than the hostile cluster and the tenant have. */
 export const maxExports = 3;
 
-const hostileBudgets = { sync: { wakesOfCluster: 2 * hostileBudget, wakesOfNamespace: hostileBudget, maxExports } };
+const hostileBudgets = {
+  sync: { wakesOfCluster: 2 * hostileBudget, wakesOfNamespace: hostileBudget, maxExports },
+};
 export const hostileLimits = withLimits(hostileBudgets);
 
 const hostile: MemberProfile = { id: hostileId, exports: true, imports: false, holdsRanges: true };
@@ -81,14 +99,29 @@ export const evictAfterSeconds = 60;
 /** Other troubles of the set would hold the eviction back, or explain an address. */
 export const burning: Partial<SetProfile> = {
   burns: true,
-  ...{ switches: 0, silentMs: 0, uninstalls: false, restores: false, departs: false, hubTrouble: 'none', refuses: false, typeChanges: 0 },
+  ...{
+    switches: 0,
+    silentMs: 0,
+    uninstalls: false,
+    restores: false,
+    departs: false,
+    hubTrouble: 'none',
+    refuses: false,
+    typeChanges: 0,
+  },
   members: ['b', 'c', 'd'].map((id) => ({ id, exports: true, imports: id !== 'd', holdsRanges: false })),
 };
 
 /** Undefined: the seed's world has one cluster. `wanted`: of a mutant of a set. `calm`: of another mutant. */
 export function drawSet(
   seed: number,
-  { wanted, calm }: { readonly wanted?: (Partial<SetProfile> & { readonly cluster?: Partial<Profile> }) | undefined; readonly calm: boolean },
+  {
+    wanted,
+    calm,
+  }: {
+    readonly wanted?: (Partial<SetProfile> & { readonly cluster?: Partial<Profile> }) | undefined;
+    readonly calm: boolean;
+  },
 ): DrawnSet | undefined {
   const random = new Random(seed + 0x5e75);
   const isSet = random.chance(share);
@@ -139,8 +172,12 @@ export function drawSet(
     maxEndpointsPerSlice: random.pick([2, 100, 100]),
     ...(isBudgeted && { limits: hostileLimits }),
     ...cluster,
-    ...(set.burns && { limits: withLimits({ relay: { heartbeatMs: burntHeartbeatMs }, ...(isBudgeted && hostileBudgets) }) }),
-    ...(hubTrouble === 'pause' && { limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...(isBudgeted && hostileBudgets) }) }),
+    ...(set.burns && {
+      limits: withLimits({ relay: { heartbeatMs: burntHeartbeatMs }, ...(isBudgeted && hostileBudgets) }),
+    }),
+    ...(hubTrouble === 'pause' && {
+      limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...(isBudgeted && hostileBudgets) }),
+    }),
   };
   return { set: set.hostile ? { ...set, members: [...set.members, hostile] } : set, profile };
 }
@@ -148,7 +185,8 @@ export function drawSet(
 /** The table alone knows of a departure, a switch by hand and former histories of a cluster. */
 const forgotten = { departs: false, switches: 0, restores: false } as const satisfies Partial<SetProfile>;
 
-const drawTrouble = (random: Random): HubTrouble => (random.chance(0.3) ? random.pick(['rebuild', 'loss', 'restore', 'pause'] as const) : 'none');
+const drawTrouble = (random: Random): HubTrouble =>
+  random.chance(0.3) ? random.pick(['rebuild', 'loss', 'restore', 'pause'] as const) : 'none';
 
 function drawMembers(random: Random, departs: boolean): readonly MemberProfile[] {
   const ids = ['b', 'c', 'd'].slice(0, departs || random.chance(0.5) ? 3 : 2);

@@ -1,6 +1,7 @@
 /**
- * A tenant of one cluster that exports what an API server stores at most, from a namespace of its own: many names, and large texts of annotations, ports and
- * labels. Every other namespace and cluster is as it would be without it.
+ * A tenant of one cluster that exports what an API server stores at most, from a namespace of its own: many
+ * names, and large texts of annotations, ports and labels. Every other namespace and cluster is as it would
+ * be without it.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/cluster-api/errors.ts';
@@ -26,10 +27,16 @@ const maxItemBytes = 40_000;
 /** Returns what the tenant has in the set above its bounds. */
 export async function tenantErrors({ table, set }: SetState): Promise<readonly string[]> {
   if (!set.tenant) return [];
-  const items = (await table.items()).filter((item) => item.pk === setKey('default', tenantNamespace, '', '').pk && item.sk.includes('#E#'));
+  const items = (await table.items()).filter(
+    (item) => item.pk === setKey('default', tenantNamespace, '', '').pk && item.sk.includes('#E#'),
+  );
   return [
-    ...(items.length > maxNames ? [`a tenant has ${items.length} names in the set, and ${maxExports} are its limit`] : []),
-    ...items.flatMap((item) => (itemSize(item) > maxItemBytes ? [`a tenant's export takes ${itemSize(item)} bytes of the set`] : [])),
+    ...(items.length > maxNames
+      ? [`a tenant has ${items.length} names in the set, and ${maxExports} are its limit`]
+      : []),
+    ...items.flatMap((item) =>
+      itemSize(item) > maxItemBytes ? [`a tenant's export takes ${itemSize(item)} bytes of the set`] : [],
+    ),
   ];
 }
 
@@ -46,7 +53,9 @@ export class ExportingTenant {
 
   begin(): void {
     for (const { store } of this.#world.members)
-      store.create('Namespace', '', { metadata: { name: tenantNamespace, labels: { [annotationClusterset]: 'default' } } });
+      store.create('Namespace', '', {
+        metadata: { name: tenantNamespace, labels: { [annotationClusterset]: 'default' } },
+      });
     this.#pod();
     for (const name of names) {
       this.#service(name);
@@ -56,7 +65,8 @@ export class ExportingTenant {
 
   live(): void {
     const { scheduler, profile } = this.#world;
-    for (let i = 0; i < changes; i++) scheduler.after(this.#random.between(0, profile.faultsUntilMs - 1), () => this.#try());
+    for (let i = 0; i < changes; i++)
+      scheduler.after(this.#random.between(0, profile.faultsUntilMs - 1), () => this.#try());
   }
 
   #try(): void {
@@ -82,13 +92,20 @@ export class ExportingTenant {
   }
 
   #map(bytes: number): { readonly [key: string]: string } {
-    return Object.fromEntries(Array.from({ length: Math.floor(bytes / 100) }, (_, i) => [`key-${i}`, 'x'.repeat(63)]));
+    return Object.fromEntries(
+      Array.from({ length: Math.floor(bytes / 100) }, (_, i) => [`key-${i}`, 'x'.repeat(63)]),
+    );
   }
 
   #service(name: string): void {
     const count = this.#random.pick([1, 1, 1, 1, 64, 65, 2_000]);
     const base = this.#random.between(1, 1_000);
-    const ports = Array.from({ length: count }, (_, i) => ({ name: `p${i}`, port: base + i, targetPort: 8080, protocol: 'TCP' }));
+    const ports = Array.from({ length: count }, (_, i) => ({
+      name: `p${i}`,
+      port: base + i,
+      targetPort: 8080,
+      protocol: 'TCP',
+    }));
     this.#apply('Service', name, { spec: { selector: { app: 'x' }, ports } });
   }
 

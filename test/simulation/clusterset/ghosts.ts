@@ -1,7 +1,13 @@
 import type { SetWorld } from './set-world.ts';
 
 const kinds = ['Service', 'Pod', 'ServiceExport', 'ServiceImport', 'Namespace'] as const;
-const partitions = { Service: '#SVC#', Pod: '#POD#', ServiceExport: '#EXPORT', ServiceImport: '#IMPORT', Namespace: '#NSO' } as const;
+const partitions = {
+  Service: '#SVC#',
+  Pod: '#POD#',
+  ServiceExport: '#EXPORT',
+  ServiceImport: '#IMPORT',
+  Namespace: '#NSO',
+} as const;
 
 /** Objects of which the hub has a record, and the cluster has none. */
 export async function ghostsOf(world: SetWorld): Promise<readonly string[]> {
@@ -11,8 +17,14 @@ export async function ghostsOf(world: SetWorld): Promise<readonly string[]> {
       const partition = cluster + partitions[kind];
       return items.flatMap(({ pk, sk }) => {
         if (partition.endsWith('#') ? !pk.startsWith(partition) : pk !== partition) return [];
-        const [namespace, name] = partition.endsWith('#') ? [pk.slice(partition.length), sk] : kind === 'Namespace' ? ['', sk] : sk.split('/');
-        return store.find(kind, namespace ?? '', name ?? '') ? [] : [`${kind} ${namespace}/${name} of ${cluster}`];
+        const [namespace, name] = partition.endsWith('#')
+          ? [pk.slice(partition.length), sk]
+          : kind === 'Namespace'
+            ? ['', sk]
+            : sk.split('/');
+        return store.find(kind, namespace ?? '', name ?? '')
+          ? []
+          : [`${kind} ${namespace}/${name} of ${cluster}`];
       });
     }),
   );

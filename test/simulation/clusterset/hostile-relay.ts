@@ -1,6 +1,7 @@
 /**
- * The relay of one cluster of a set, controlled by an attacker: besides its reads it sends any content that fits into a message. Its cluster exports none of
- * this. Valid names begin with `hostileName`, and invalid names begin with the names of other clusters.
+ * The relay of one cluster of a set, controlled by an attacker: besides its reads it sends any content that
+ * fits into a message. Its cluster exports none of this. Valid names begin with `hostileName`, and invalid
+ * names begin with the names of other clusters.
  */
 import { encodeProjection } from '#shared/kube/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
@@ -32,7 +33,9 @@ export class HostileRelay {
         const [first] = messages;
         if (!first || isOver() || !this.#random.chance(0.5)) return;
         const { v, cluster, session, uid, firstListVersion } = decodeMessage(first.body) as EventsMessage;
-        const more = this.#attack().map((attack) => ({ body: encodeMessage({ v, cluster, session, uid, firstListVersion, ...attack }) }));
+        const more = this.#attack().map((attack) => ({
+          body: encodeMessage({ v, cluster, session, uid, firstListVersion, ...attack }),
+        }));
         await queue.send(more);
       },
     };
@@ -40,14 +43,31 @@ export class HostileRelay {
 
   #attack(): readonly object[] {
     const namespace = this.#random.pick(this.#namespaces);
-    const attacks = [() => this.#separators(namespace), () => this.#many(namespace), () => this.#nonsense(namespace), () => this.#lists(namespace)];
+    const attacks = [
+      () => this.#separators(namespace),
+      () => this.#many(namespace),
+      () => this.#nonsense(namespace),
+      () => this.#lists(namespace),
+    ];
     return this.#random.pick(attacks)();
   }
 
   /** Names that stand for entries of other clusters in keys that are not escaped. */
   #separators(namespace: string): readonly object[] {
-    const name = this.#random.pick(['s0#E#b', 's0#E#c', 's0#W', 's0#O#b', 's0#I#c', 's0/x', '%23', `${namespace}/s0`]);
-    return [this.#live('Service', [this.#service(namespace, name)]), this.#live('ServiceExport', [this.#export(namespace, name, 'x')])];
+    const name = this.#random.pick([
+      's0#E#b',
+      's0#E#c',
+      's0#W',
+      's0#O#b',
+      's0#I#c',
+      's0/x',
+      '%23',
+      `${namespace}/s0`,
+    ]);
+    return [
+      this.#live('Service', [this.#service(namespace, name)]),
+      this.#live('ServiceExport', [this.#export(namespace, name, 'x')]),
+    ];
   }
 
   /** Each time with other ports, so that each export changes. */
@@ -71,13 +91,31 @@ export class HostileRelay {
   /** Returns invalid objects, beside a valid one for comparison. */
   #nonsense(namespace: string): readonly object[] {
     const name = `${hostileName}0`;
-    const ports = this.#random.pick([[{ port: 99_999_999 }], [{ port: -1 }], [{ port: 1, protocol: 'QUIC' }], [{ name: '#', port: 1 }], [5], 'all']);
+    const ports = this.#random.pick([
+      [{ port: 99_999_999 }],
+      [{ port: -1 }],
+      [{ port: 1, protocol: 'QUIC' }],
+      [{ name: '#', port: 1 }],
+      [5],
+      'all',
+    ]);
     const entry = this.#random.pick([
       this.#service(namespace, name, ports as readonly object[]),
-      { ...this.#service(namespace, name), resourceVersion: this.#random.pick(['9'.repeat(60), '-1', '01', '', 7]) },
       {
         ...this.#service(namespace, name),
-        projection: this.#random.pick(['', '[', '{}', 'null', '[[[[[[', `["\\ud800",0,{},{},0,{}]`, '["u",5,5,5,5,5]']),
+        resourceVersion: this.#random.pick(['9'.repeat(60), '-1', '01', '', 7]),
+      },
+      {
+        ...this.#service(namespace, name),
+        projection: this.#random.pick([
+          '',
+          '[',
+          '{}',
+          'null',
+          '[[[[[[',
+          `["\\ud800",0,{},{},0,{}]`,
+          '["u",5,5,5,5,5]',
+        ]),
       },
       { ...this.#service('', name) },
       { ...this.#service(namespace.repeat(100), name) },
@@ -94,7 +132,13 @@ export class HostileRelay {
       ['#', '/'],
       [`${namespace}#`, `${namespace}/#`],
     ] as const);
-    const list = { type: 'list', asOf: String(++this.#version), listId: `hostile#${this.#version}`, partNumber: 0, isLast: true };
+    const list = {
+      type: 'list',
+      asOf: String(++this.#version),
+      listId: `hostile#${this.#version}`,
+      partNumber: 0,
+      isLast: true,
+    };
     return [{ ...list, kind, from, to, entries: [] }];
   }
 
@@ -106,16 +150,31 @@ export class HostileRelay {
     return { namespace, name, resourceVersion: String(++this.#version), projection };
   }
 
-  #service(ns: string, name: string, ports: readonly object[] = [{ name: 'p', port: 80, protocol: 'TCP' }]): object {
+  #service(
+    ns: string,
+    name: string,
+    ports: readonly object[] = [{ name: 'p', port: 80, protocol: 'TCP' }],
+  ): object {
     return this.#entry(
       ns,
       name,
-      JSON.stringify([name, 0, {}, {}, 0, { clusterIP: '10.96.9.9', ipFamilies: ['IPv4'], selector: { app: 'evil' }, ports }]),
+      JSON.stringify([
+        name,
+        0,
+        {},
+        {},
+        0,
+        { clusterIP: '10.96.9.9', ipFamilies: ['IPv4'], selector: { app: 'evil' }, ports },
+      ]),
     );
   }
 
   #export(ns: string, name: string, text: string): object {
-    return this.#entry(ns, name, JSON.stringify([name, '2020-01-01T00:00:00Z', '', 1, { 'no label!': '#' }, { text }]));
+    return this.#entry(
+      ns,
+      name,
+      JSON.stringify([name, '2020-01-01T00:00:00Z', '', 1, { 'no label!': '#' }, { text }]),
+    );
   }
 }
 
@@ -123,5 +182,10 @@ export class HostileRelay {
 const pod = encodeProjection('Pod', {
   metadata: { name: `${hostileName}pod`, uid: 'evil', labels: { app: 'evil' } },
   spec: { containers: [] },
-  status: { phase: 'Running', podIP: '10.200.0.1', podIPs: [{ ip: '10.200.0.1' }], conditions: [{ type: 'Ready', status: 'True' }] },
+  status: {
+    phase: 'Running',
+    podIP: '10.200.0.1',
+    podIPs: [{ ip: '10.200.0.1' }],
+    conditions: [{ type: 'Ready', status: 'True' }],
+  },
 });

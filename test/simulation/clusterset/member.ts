@@ -69,7 +69,12 @@ export class Member implements SetMember {
   #lambdas: Lambdas | undefined;
   readonly #world: SetState;
 
-  constructor(world: SetState, takesPart: MemberProfile, network: string, { mutant, said, others }: MemberParts) {
+  constructor(
+    world: SetState,
+    takesPart: MemberProfile,
+    network: string,
+    { mutant, said, others }: MemberParts,
+  ) {
     const { random, profile, scheduler } = world;
     this.#world = world;
     this.cluster = takesPart.id;
@@ -81,7 +86,10 @@ export class Member implements SetMember {
     this.profile = profile;
     this.scheduler = scheduler;
     const isNewer = world.set.newer && takesPart === world.set.members.find((m) => m.exports);
-    this.table = reachable(isNewer ? withNewerEntries(world.table, this.cluster) : world.table, () => world.isTableGone);
+    this.table = reachable(
+      isNewer ? withNewerEntries(world.table, this.cluster) : world.table,
+      () => world.isTableGone,
+    );
     this.metrics = world.metrics;
     this.faultsEnd = world.faultsEnd;
     let uids = 0;
@@ -100,8 +108,13 @@ export class Member implements SetMember {
     );
     const { outageMs } = profile;
     const isDown = outageMs > 0 && random.chance(0.5);
-    const downFrom = isDown ? scheduler.now + random.between(0, Math.max(0, profile.faultsUntilMs - outageMs)) : Number.POSITIVE_INFINITY;
-    const outage = new ClusterApiError('the cluster is not there', random.pick([{ status: 0 }, { status: 500 }, { status: 401 }]));
+    const downFrom = isDown
+      ? scheduler.now + random.between(0, Math.max(0, profile.faultsUntilMs - outageMs))
+      : Number.POSITIVE_INFINITY;
+    const outage = new ClusterApiError(
+      'the cluster is not there',
+      random.pick([{ status: 0 }, { status: 500 }, { status: 401 }]),
+    );
     const faults: Faults = {
       profile,
       random,
@@ -114,7 +127,13 @@ export class Member implements SetMember {
       isServed: (kind) => this.servesMcs || !isMcsKind(kind),
     };
     const slow = (): number => (this.isOver ? 0 : profile.slow);
-    this.processes = new Processes(this, faults, { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) }, mutant, others);
+    this.processes = new Processes(
+      this,
+      faults,
+      { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) },
+      mutant,
+      others,
+    );
     this.relays = new Relays(this.processes);
     this.operations = new Operations(this.processes);
   }
@@ -128,7 +147,8 @@ export class Member implements SetMember {
   }
 
   checkRefused(kind: string, { metadata: { name, labels = {} } }: Labelled): void {
-    if (kind === this.refused?.kind && (labels[labelMcsService] ?? name) === this.refused.name) throw this.refused.error;
+    if (kind === this.refused?.kind && (labels[labelMcsService] ?? name) === this.refused.name)
+      throw this.refused.error;
   }
 
   fail(what: string): void {
@@ -180,7 +200,8 @@ export class Member implements SetMember {
     this.say('the kinds of the Multi-Cluster Services API are uninstalled');
     this.#noteDeletedImports();
     for (const kind of ['ServiceExport', 'ServiceImport'] as const)
-      for (const { metadata } of this.store.list(kind)) this.store.remove(kind, metadata.namespace ?? '', metadata.name);
+      for (const { metadata } of this.store.list(kind))
+        this.store.remove(kind, metadata.namespace ?? '', metadata.name);
     this.servesMcs = false;
     this.relays.cut();
     this.scheduler.after(ms, () => {
@@ -190,14 +211,19 @@ export class Member implements SetMember {
   }
 
   #noteDeletedImports(): void {
-    for (const { metadata } of this.store.list('ServiceImport')) this.deletedImports.add(`${metadata.namespace}/${metadata.name}`);
+    for (const { metadata } of this.store.list('ServiceImport'))
+      this.deletedImports.add(`${metadata.namespace}/${metadata.name}`);
   }
 
   /** A backup is taken now, and what happens in the next `ms` is lost. */
   goBackIn(ms: number): void {
     const { store, scheduler } = this;
     const { lease } = this.relays;
-    const backup = { revision: store.resourceVersion, objects: storeKinds.flatMap((kind) => store.list(kind)), lease: lease.now };
+    const backup = {
+      revision: store.resourceVersion,
+      objects: storeKinds.flatMap((kind) => store.list(kind)),
+      lease: lease.now,
+    };
     store.resourceVersion += 100_000;
     scheduler.after(ms, () => {
       this.say(`restored at ${backup.revision} after ${store.resourceVersion}`);
@@ -232,7 +258,12 @@ export class Member implements SetMember {
         visibilityMs,
         maxReceives,
         duplicates: () => (this.isOver ? 0 : profile.duplicates),
-        delayMs: (body) => (this.isOver ? 30 : burns && body.includes('"type":"heartbeat"') ? heartbeatsLateMs : profile.delayMs),
+        delayMs: (body) =>
+          this.isOver
+            ? 30
+            : burns && body.includes('"type":"heartbeat"')
+              ? heartbeatsLateMs
+              : profile.delayMs,
       });
     return {
       events: queue('events', runs.visibilityRuns * runs.ingestMs, runs.maxReceives),

@@ -13,7 +13,12 @@ import { burning, hostileLimits, type MemberProfile } from './draw.ts';
 import { hostileId, hostileName } from './hostile-relay.ts';
 import { newField } from './newer-entries.ts';
 
-const everyone: readonly MemberProfile[] = ['b', 'c', 'd'].map((id) => ({ id, exports: true, imports: true, holdsRanges: true }));
+const everyone: readonly MemberProfile[] = ['b', 'c', 'd'].map((id) => ({
+  id,
+  exports: true,
+  imports: true,
+  holdsRanges: true,
+}));
 const quiet = {
   members: everyone,
   sameness: 'all',
@@ -31,14 +36,28 @@ const quiet = {
   burns: false,
   hubTrouble: 'none',
 } as const;
-const cluster = { ...crashing, crashes: 0, services: 2, pods: 3, namespaces: 1, changes: 4, faultsUntilMs: 40_000 } as const;
+const cluster = {
+  ...crashing,
+  crashes: 0,
+  services: 2,
+  pods: 3,
+  namespaces: 1,
+  changes: 4,
+  faultsUntilMs: 40_000,
+} as const;
 
 /** A source burns down, and importers are woken for it now and then. */
-const burnt = { ...quiet, ...burning, people: 10, cluster: { ...cluster, duplicates: 0.2, changes: 12, faultsUntilMs: 500_000 } } as const;
+const burnt = {
+  ...quiet,
+  ...burning,
+  people: 10,
+  cluster: { ...cluster, duplicates: 0.2, changes: 12, faultsUntilMs: 500_000 },
+} as const;
 
 const isSync = ({ name }: Actor): boolean => name.startsWith('sync-');
 /** Is the process one of another cluster's work? */
-const isOfAnother = (actor: Actor, { cluster: own }: WorldState): boolean => isSync(actor) && !actor.name.startsWith(`sync-${own}`);
+const isOfAnother = (actor: Actor, { cluster: own }: WorldState): boolean =>
+  isSync(actor) && !actor.name.startsWith(`sync-${own}`);
 const kindOf = ({ body }: OutgoingMessage): WorkKind => (decodeMessage(body) as WakeUpMessage).kind;
 
 /** Work of other clusters of one kind is never raised and never sent. */
@@ -51,7 +70,9 @@ const forgets = (kind: 'export' | 'import'): Pick<Mutant, 'table' | 'queue'> => 
         : table.update(key, change, condition),
   }),
   queue: (queue, name, actor, world) =>
-    name === 'syncs' && isOfAnother(actor, world) ? { send: (messages) => queue.send(messages.filter((m) => kindOf(m) !== kind)) } : queue,
+    name === 'syncs' && isOfAnother(actor, world)
+      ? { send: (messages) => queue.send(messages.filter((m) => kindOf(m) !== kind)) }
+      : queue,
 });
 
 const isForeignWork = (actor: Actor, pk: string, kind: string): boolean => {
@@ -65,7 +86,9 @@ const sees = (change: (item: Item, world: WorldState) => Item): Pick<Mutant, 'ta
     ...table,
     get: async (key) => {
       const item = await table.get(key);
-      return item && key.sk === 'META' && isSync(actor) && key.pk !== `CLUSTER#${world.cluster}` ? change(item, world) : item;
+      return item && key.sk === 'META' && isSync(actor) && key.pk !== `CLUSTER#${world.cluster}`
+        ? change(item, world)
+        : item;
     },
   }),
 });
@@ -86,7 +109,12 @@ export const setMutants: readonly Mutant[] = [
   {
     name: 'a silent source counts as fresh',
     seeds: [3, 13],
-    set: { ...quiet, silentMs: 150_000, people: 20, cluster: { ...cluster, changes: 20, faultsUntilMs: 200_000 } },
+    set: {
+      ...quiet,
+      silentMs: 150_000,
+      people: 20,
+      cluster: { ...cluster, changes: 20, faultsUntilMs: 200_000 },
+    },
     ...sees((item, { scheduler }) => ({ ...item, heartbeatAt: scheduler.now })),
   },
   {
@@ -106,7 +134,8 @@ export const setMutants: readonly Mutant[] = [
     table: (table, { name }) => ({
       ...table,
       update: async (key, change, condition) =>
-        name.startsWith('sweep-') && Object.keys(change.set ?? {}).some((attribute) => attribute.startsWith('high_'))
+        name.startsWith('sweep-') &&
+        Object.keys(change.set ?? {}).some((attribute) => attribute.startsWith('high_'))
           ? await table.get(key)
           : table.update(key, change, condition),
     }),
@@ -120,11 +149,21 @@ export const setMutants: readonly Mutant[] = [
   {
     name: 'a worker takes the lease of an import that another worker has',
     seeds: [58, 32],
-    set: { ...quiet, people: 12, names: 1, importBatchSeconds: 0, cluster: { ...cluster, slow: 0.3, changes: 12 } },
+    set: {
+      ...quiet,
+      people: 12,
+      names: 1,
+      importBatchSeconds: 0,
+      cluster: { ...cluster, slow: 0.3, changes: 12 },
+    },
     table: (table) => ({
       ...table,
       update: (key, change, condition) =>
-        table.update(key, change, change.set?.['lease'] && key.pk.includes('#WORK#import#') ? undefined : condition),
+        table.update(
+          key,
+          change,
+          change.set?.['lease'] && key.pk.includes('#WORK#import#') ? undefined : condition,
+        ),
     }),
   },
   {
@@ -146,7 +185,9 @@ export const setMutants: readonly Mutant[] = [
       ...table,
       get: async (key) => {
         const item = await table.get(key);
-        return item && key.pk.endsWith('#NSO') && isSync(actor) ? { ...item, o: String(item['o']).replace(/,""\]$/, ',"default"]') } : item;
+        return item && key.pk.endsWith('#NSO') && isSync(actor)
+          ? { ...item, o: String(item['o']).replace(/,""\]$/, ',"default"]') }
+          : item;
       },
     }),
   },
@@ -156,25 +197,52 @@ export const setMutants: readonly Mutant[] = [
     set: { ...quiet, cluster },
     table: (table) => ({
       ...table,
-      put: async (item, condition) => (item.pk.includes('#EXPORTED-PODS#') && item['r'] !== 1 ? true : table.put(item, condition)),
+      put: async (item, condition) =>
+        item.pk.includes('#EXPORTED-PODS#') && item['r'] !== 1 ? true : table.put(item, condition),
     }),
   },
   {
     name: 'the names that a cluster exports are not found by cluster',
     seeds: [176, 166],
-    set: { ...quiet, hubTrouble: 'rebuild', people: 30, names: 2, cluster: { ...cluster, faultsUntilMs: 190_000 } },
-    table: (table) => ({ ...table, query: async (pk, range) => (pk.startsWith('EXPORTED#') ? [] : table.query(pk, range)) }),
+    set: {
+      ...quiet,
+      hubTrouble: 'rebuild',
+      people: 30,
+      names: 2,
+      cluster: { ...cluster, faultsUntilMs: 190_000 },
+    },
+    table: (table) => ({
+      ...table,
+      query: async (pk, range) => (pk.startsWith('EXPORTED#') ? [] : table.query(pk, range)),
+    }),
   },
   {
     name: 'exports that the hub does not know count as gone',
     seeds: [2],
-    set: { ...quiet, hubTrouble: 'loss', people: 0, names: 1, cluster: { ...cluster, changes: 0, faultsUntilMs: 170_000 } },
-    ...sees((item) => ({ ...item, ...Object.fromEntries(allKinds.map((kind) => [`synced_${kind}`, item['inc'] ?? 1])) })),
+    set: {
+      ...quiet,
+      hubTrouble: 'loss',
+      people: 0,
+      names: 1,
+      cluster: { ...cluster, changes: 0, faultsUntilMs: 170_000 },
+    },
+    ...sees((item) => ({
+      ...item,
+      ...Object.fromEntries(allKinds.map((kind) => [`synced_${kind}`, item['inc'] ?? 1])),
+    })),
   },
   {
     name: 'an import deletes its derived Service before the API server has taken the next one in a dry run',
     seeds: [4],
-    set: { ...quiet, members: everyone.slice(0, 2), refuses: 'Service', typeChanges: 8, people: 0, names: 1, cluster },
+    set: {
+      ...quiet,
+      members: everyone.slice(0, 2),
+      refuses: 'Service',
+      typeChanges: 8,
+      people: 0,
+      names: 1,
+      cluster,
+    },
     api: (api) => ({ ...api, dryRunCreate: async () => {} }),
   },
   {
@@ -183,7 +251,10 @@ export const setMutants: readonly Mutant[] = [
     set: { ...quiet, newer: true, cluster },
     table: (table) => ({
       ...table,
-      query: async (pk, range) => (await table.query(pk, range)).filter(({ f }) => !pk.startsWith('SET#') || !String(f).includes(newField)),
+      query: async (pk, range) =>
+        (await table.query(pk, range)).filter(
+          ({ f }) => !pk.startsWith('SET#') || !String(f).includes(newField),
+        ),
     }),
   },
   {
@@ -194,10 +265,12 @@ export const setMutants: readonly Mutant[] = [
     table: (table) => ({
       ...table,
       put: async (item, condition) => {
-        if (item.pk.startsWith('SET#') && item.sk === `${hostileName}1#E#${hostileId}`) await table.put({ ...item, sk: unescapedKey });
+        if (item.pk.startsWith('SET#') && item.sk === `${hostileName}1#E#${hostileId}`)
+          await table.put({ ...item, sk: unescapedKey });
         return table.put(item, condition);
       },
-      query: async (pk, range) => (await table.query(pk, range)).map((item) => (item.sk === unescapedKey ? readUnescaped(item) : item)),
+      query: async (pk, range) =>
+        (await table.query(pk, range)).map((item) => (item.sk === unescapedKey ? readUnescaped(item) : item)),
     }),
   },
   {
@@ -209,12 +282,20 @@ export const setMutants: readonly Mutant[] = [
   {
     name: 'an exporter wakes its importers without a budget',
     seeds: [6, 5],
-    set: { ...quiet, hostile: true, cluster: { ...cluster, limits: withLimits({ sync: { wakesOfCluster: 1e9, wakesOfNamespace: 1e9 } }) } },
+    set: {
+      ...quiet,
+      hostile: true,
+      cluster: { ...cluster, limits: withLimits({ sync: { wakesOfCluster: 1e9, wakesOfNamespace: 1e9 } }) },
+    },
   },
   {
     name: 'a namespace exports more names than its limit',
     seeds: [4, 5, 2],
-    set: { ...quiet, tenant: true, cluster: { ...cluster, limits: withLimits({ sync: { maxExports: 1e9 } }) } },
+    set: {
+      ...quiet,
+      tenant: true,
+      cluster: { ...cluster, limits: withLimits({ sync: { maxExports: 1e9 } }) },
+    },
   },
 ];
 

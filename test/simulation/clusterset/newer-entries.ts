@@ -1,4 +1,7 @@
-/** The table as one cluster of a set reaches it, whose hub functions are a version ahead: its entries in the set have fields that the others do not know. */
+/**
+ * The table as one cluster of a set reaches it, whose hub functions are a version ahead: its entries in the
+ * set have fields that the others do not know.
+ */
 import { type ImportState, stateOf } from '#shared/clusterset/import-state.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
 import type { Item, Key, WriteCondition } from '#shared/store/table.ts';
@@ -9,7 +12,8 @@ const value = { nested: [1] };
 
 export function withNewerEntries(table: SimulatedTable, cluster: string): SimulatedTable {
   const isOwn = ({ pk, sk }: Key): boolean => pk.startsWith('SET#') && sk.endsWith(`#E#${cluster}`);
-  const digestOf = (text: string): string => stateOf(new Map([[cluster, text]]), undefined).has[cluster] as string;
+  const digestOf = (text: string): string =>
+    stateOf(new Map([[cluster, text]]), undefined).has[cluster] as string;
   /** Digests of the texts as this cluster has them, by the digests that importers confirm. */
   const digests = new Map<string, string>();
   const read = (item: Item): Item => {
@@ -18,7 +22,9 @@ export function withNewerEntries(table: SimulatedTable, cluster: string): Simula
     if (!item.pk.startsWith('IMPORTED#') || typeof s !== 'string') return item;
     const state = JSON.parse(s) as ImportState;
     const digest = digests.get(state.has[cluster] ?? '');
-    return digest === undefined ? item : { ...item, s: JSON.stringify({ ...state, has: { ...state.has, [cluster]: digest } }) };
+    return digest === undefined
+      ? item
+      : { ...item, s: JSON.stringify({ ...state, has: { ...state.has, [cluster]: digest } }) };
   };
   return {
     ...table,
@@ -38,12 +44,19 @@ export function withNewerEntries(table: SimulatedTable, cluster: string): Simula
 }
 
 const asNewer = (condition: WriteCondition): WriteCondition =>
-  'value' in condition && condition.attribute === 'f' ? { ...condition, value: newer(condition.value as string) } : condition;
+  'value' in condition && condition.attribute === 'f'
+    ? { ...condition, value: newer(condition.value as string) }
+    : condition;
 
 function newer(text: string): string {
   const { spec, ...more } = JSON.parse(text) as ExportedService;
   const ports = spec.ports?.map((port) => ({ ...port, [newField]: value }));
-  return JSON.stringify({ ...more, spec: { ...spec, ...(ports && { ports }), [newField]: value }, [newField]: value });
+  return JSON.stringify({
+    ...more,
+    spec: { ...spec, ...(ports && { ports }), [newField]: value },
+    [newField]: value,
+  });
 }
 
-const known = (text: string): string => JSON.stringify(JSON.parse(text), (key, v: unknown) => (key === newField ? undefined : v));
+const known = (text: string): string =>
+  JSON.stringify(JSON.parse(text), (key, v: unknown) => (key === newField ? undefined : v));

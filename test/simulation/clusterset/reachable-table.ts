@@ -9,6 +9,17 @@ export function reachable(table: SimulatedTable, isGone: () => boolean): Simulat
       if (isGone()) throw new Error('the table is lost');
       return call(...args);
     };
-  const methods: readonly (keyof Table)[] = ['get', 'query', 'put', 'update', 'delete', 'queryDirty', 'scanKeys'];
-  return { ...table, ...Object.fromEntries(methods.map((method) => [method, guarded(table[method] as never)])) };
+  const methods: readonly (keyof Table)[] = [
+    'get',
+    'query',
+    'put',
+    'update',
+    'delete',
+    'queryDirty',
+    'scanKeys',
+  ];
+  return {
+    ...table,
+    ...Object.fromEntries(methods.map((method) => [method, guarded(table[method] as never)])),
+  };
 }

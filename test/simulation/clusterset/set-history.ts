@@ -1,20 +1,30 @@
-/** Former states of the clusters of a set with the times of their changes, by which writes of imports are judged. */
+/**
+ * Former states of the clusters of a set with the times of their changes, by which writes of imports are
+ * judged.
+ */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { SetMember } from './set-state.ts';
 import { isExported, isReadyEndpoint, selectorOf } from './set-truth.ts';
 
 export class SetHistory {
-  /** Addresses that pods of a namespace ever had, with the apps that they ever were of: by "cluster/namespace". */
+  /**
+   * Addresses that pods of a namespace ever had, with the apps that they ever were of: by
+   * "cluster/namespace".
+   */
   readonly #addresses = new Map<string, Map<string, Set<string>>>();
   /** Apps that a Service ever selected: by "cluster/namespace/name". */
   readonly #selected = new Map<string, Set<string>>();
   readonly #everExported = new Set<string>();
-  /** Names with a valid export, and when the export of a name was last not valid: by "cluster/namespace/name". */
+  /**
+   * Names with a valid export, and when the export of a name was last not valid: by "cluster/namespace/name".
+   */
   readonly #exported = new Set<string>();
   readonly #lostAt = new Map<string, number>();
   /** When anything of a name changed last, in any cluster: by "namespace/name". */
   readonly #changedAt = new Map<string, number>();
-  /** When a pod's address was last not ready, or anything of the pod changed: by "cluster/namespace/address". */
+  /**
+   * When a pod's address was last not ready, or anything of the pod changed: by "cluster/namespace/address".
+   */
   readonly #podChangedAt = new Map<string, number>();
   /** When everything may have changed. */
   #allChangedAt = 0;
@@ -39,7 +49,9 @@ export class SetHistory {
       this.#everExported.add(`${cluster}/${namespace}/${name}`);
       this.#onName(member, namespace, name);
     });
-    store.watch('ServiceImport', ({ object }) => this.#changedAt.set(`${object.metadata.namespace}/${object.metadata.name}`, this.#now()));
+    store.watch('ServiceImport', ({ object }) =>
+      this.#changedAt.set(`${object.metadata.namespace}/${object.metadata.name}`, this.#now()),
+    );
     for (const kind of ['Namespace', 'Node'] as const) store.watch(kind, () => this.onAll());
   }
 
@@ -70,7 +82,10 @@ export class SetHistory {
   everHad(cluster: string, namespace: string, name: string, ip: string): boolean {
     const apps = this.#addresses.get(`${cluster}/${namespace}`)?.get(ip);
     const selected = this.#selected.get(`${cluster}/${namespace}/${name}`);
-    return this.#everExported.has(`${cluster}/${namespace}/${name}`) && [...(apps ?? [])].some((app) => selected?.has(app));
+    return (
+      this.#everExported.has(`${cluster}/${namespace}/${name}`) &&
+      [...(apps ?? [])].some((app) => selected?.has(app))
+    );
   }
 
   /** Since when nothing has happened that could take the address away. */
@@ -92,5 +107,7 @@ export class SetHistory {
 export function isOwed(member: SetMember, namespace: string, name: string, ip: string): boolean {
   if (member.hasLeft || !isExported(member, namespace, name)) return false;
   const service = member.store.find('Service', namespace, name) as RawObject;
-  return member.store.list('Pod', namespace).some((pod) => pod.status?.['podIP'] === ip && isReadyEndpoint(pod, service));
+  return member.store
+    .list('Pod', namespace)
+    .some((pod) => pod.status?.['podIP'] === ip && isReadyEndpoint(pod, service));
 }

@@ -9,7 +9,12 @@ import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { importsManagedBy, labelMcsService, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
+import {
+  importsManagedBy,
+  labelMcsService,
+  labelSliceManagedBy,
+  labelSourceCluster,
+} from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
@@ -41,7 +46,10 @@ interface Word {
 /** How long a run may take to put back what it took out of one slice, ms. */
 const movingMs = 20_000;
 
-/** How long a namespace, a switch or an export may take to reach every run, ms. Messages of a restored cluster wait until its session is verified. */
+/**
+ * How long a namespace, a switch or an export may take to reach every run, ms. Messages of a restored cluster
+ * wait until its session is verified.
+ */
 const exportedMs = 60_000;
 const exportedAfterRestoreMs = 180_000;
 
@@ -56,7 +64,9 @@ export class SetMonitor {
   readonly #history: SetHistory;
   readonly #words = new WeakMap<Actor, Map<string, Word>>();
   /** Imports, by "importer/namespace/name/source", that the process found without a slice of the source. */
-  /** Slices that each process has listed. The garbage collector may delete them before the run copies them. */
+  /**
+   * Slices that each process has listed. The garbage collector may delete them before the run copies them.
+   */
   readonly #listed = new Map<Actor, readonly EndpointSlice[]>();
   /** Sources, as importer/namespace/name/source, that were withdrawn since they are gone. */
   readonly #evicted = new Set<string>();
@@ -96,7 +106,8 @@ export class SetMonitor {
       ...inner,
       get: async (key) => {
         const item = await inner.get(key);
-        if (key.sk === 'META' && item) this.#readRecord(actor, decodeCluster(key.pk.slice('CLUSTER#'.length), item));
+        if (key.sk === 'META' && item)
+          this.#readRecord(actor, decodeCluster(key.pk.slice('CLUSTER#'.length), item));
         return item;
       },
       query: async (pk, range) => {
@@ -124,7 +135,12 @@ export class SetMonitor {
   #word(actor: Actor, cluster: string): Word {
     const words = this.#words.get(actor) ?? new Map<string, Word>();
     this.#words.set(actor, words);
-    const word = words.get(cluster) ?? { isFresh: false, isSynced: false, isAsked: false, isWithdrawn: false };
+    const word = words.get(cluster) ?? {
+      isFresh: false,
+      isSynced: false,
+      isAsked: false,
+      isWithdrawn: false,
+    };
     words.set(cluster, word);
     return word;
   }
@@ -141,15 +157,19 @@ export class SetMonitor {
 
   #readSet(actor: Actor, items: readonly Item[]): void {
     for (const { cluster } of this.#world.members)
-      if (!items.some(({ sk }) => sk.endsWith(`#E#${cluster}`))) this.#word(actor, cluster).isWithdrawn = true;
+      if (!items.some(({ sk }) => sk.endsWith(`#E#${cluster}`)))
+        this.#word(actor, cluster).isWithdrawn = true;
   }
 
   /** The export that has decided for a while goes on deciding while it is there (MC-62). */
   #onWinner(actor: Actor, before: Item, now: Item): void {
     const [, , namespace = ''] = before.pk.split('#');
     const [name = ''] = before.sk.split('#');
-    const { sinceMs: decidedMs, ...next } = JSON.parse(now['f'] as string) as Winner & { readonly sinceMs: number };
-    // As the run that decides had it: the former one may have become settled between its decision and this write.
+    const { sinceMs: decidedMs, ...next } = JSON.parse(now['f'] as string) as Winner & {
+      readonly sinceMs: number;
+    };
+    // As the run that decides had it: the former one may have become settled between its decision and this
+    // write.
     const former = settledWinner(before['f'] as string, decidedMs);
     if (!former || (former.cluster === next.cluster && former.uid === next.uid) || actor.paused) return;
     const { store, hasLeft } = this.#world.of(former.cluster);
@@ -164,7 +184,8 @@ export class SetMonitor {
 
   #witnessApi(actor: Actor, api: ClusterApi, member: SetMember): ClusterApi {
     const served = (kind: string): void => {
-      if (isMcsKind(kind) && !member.servesMcs) throw new ClusterApiError('404 page not found', { status: 404 });
+      if (isMcsKind(kind) && !member.servesMcs)
+        throw new ClusterApiError('404 page not found', { status: 404 });
     };
     return {
       ...api,
@@ -177,7 +198,10 @@ export class SetMonitor {
         if (kind === 'Pod') this.#word(actor, member.cluster).isAsked = true;
         const list = await (api.list as (...args: unknown[]) => Promise<never>)(kind, ...more);
         if (kind === 'EndpointSlice')
-          this.#listed.set(actor, [...(this.#listed.get(actor) ?? []), ...(list as { items: readonly EndpointSlice[] }).items]);
+          this.#listed.set(actor, [
+            ...(this.#listed.get(actor) ?? []),
+            ...(list as { items: readonly EndpointSlice[] }).items,
+          ]);
         return list;
       },
       dryRunCreate: async (kind, object) => {
@@ -188,14 +212,18 @@ export class SetMonitor {
       create: async (kind, object) => {
         served(kind);
         member.checkRefused(kind, object as Labelled);
-        return this.#watched(actor, member, kind, { after: object as Labelled }, () => api.create(kind, object));
+        return this.#watched(actor, member, kind, { after: object as Labelled }, () =>
+          api.create(kind, object),
+        );
       },
       replace: async (kind, object) => {
         served(kind);
         member.checkRefused(kind, object as Labelled);
         const { namespace = '', name = '' } = object.metadata;
         const before = member.store.find(kind, namespace, name) as Labelled | undefined;
-        return this.#watched(actor, member, kind, { before, after: object as Labelled }, () => api.replace(kind, object));
+        return this.#watched(actor, member, kind, { before, after: object as Labelled }, () =>
+          api.replace(kind, object),
+        );
       },
       patchStatus: async (kind, namespace, name, status) => {
         served(kind);
@@ -206,7 +234,9 @@ export class SetMonitor {
       delete: async (kind, namespace, name, preconditions) => {
         served(kind);
         const before = member.store.find(kind as never, namespace, name) as Labelled | undefined;
-        return this.#watched(actor, member, kind, { before }, () => api.delete(kind, namespace, name, preconditions));
+        return this.#watched(actor, member, kind, { before }, () =>
+          api.delete(kind, namespace, name, preconditions),
+        );
       },
     };
   }
@@ -230,22 +260,35 @@ export class SetMonitor {
     if (kind === 'ServiceImport' && !after) this.#checkDeletion(actor, member, { namespace, name }, what);
     if (kind === 'Service' && !after) this.#checkMadeAgain(actor, member, namespace, imported);
     if (kind !== 'EndpointSlice') return write();
-    if (labels[labelSliceManagedBy] !== importsManagedBy) this.#world.fail(`${actor.name} ${what}, managed by ${labels[labelSliceManagedBy]}`);
+    if (labels[labelSliceManagedBy] !== importsManagedBy)
+      this.#world.fail(`${actor.name} ${what}, managed by ${labels[labelSliceManagedBy]}`);
     const source = labels[labelSourceCluster] ?? '';
     const shownBefore = showsIn(member, namespace, imported, source);
-    const isCopy = after !== undefined && !before && hasCopies(member, { namespace, name: imported, source }, after, this.#listed.get(actor));
+    const isCopy =
+      after !== undefined &&
+      !before &&
+      hasCopies(member, { namespace, name: imported, source }, after, this.#listed.get(actor));
     const isWithout = this.#foundWithout(actor, member, { namespace, name: imported, source });
     const result = await write();
     const change = after === undefined ? 'deletes' : before === undefined && isWithout ? 'begins' : 'changes';
     if (!isCopy) this.#checkWord(actor, source, change, `${what} of ${member.cluster}`);
-    if (!isCopy) this.#checkGone(actor, member, { namespace, name: imported, source }, shownBefore, isWithout);
+    if (!isCopy)
+      this.#checkGone(actor, member, { namespace, name: imported, source }, shownBefore, isWithout);
     if (after) this.#checkAddresses(actor, { namespace, name: imported, source }, after);
     this.#follow(actor, member, { namespace, name: imported, source }, shownBefore);
     return result;
   }
 
-  /** A cluster that the status of an import names, and that has exported the name for a while, keeps the import and its address. */
-  #checkDeletion(actor: Actor, member: SetMember, { namespace, name }: Omit<Imported, 'source'>, what: string): void {
+  /**
+   * A cluster that the status of an import names, and that has exported the name for a while, keeps the
+   * import and its address.
+   */
+  #checkDeletion(
+    actor: Actor,
+    member: SetMember,
+    { namespace, name }: Omit<Imported, 'source'>,
+    what: string,
+  ): void {
     // A tenant's export becomes invalid when it is too large.
     if (isOfTenant(namespace) || !takesImports(this.#world, member, namespace)) return;
     const { status } = member.store.find('ServiceImport', namespace, name) as unknown as ServiceImport;
@@ -256,7 +299,10 @@ export class SetMonitor {
       return this.#world.scheduler.now - this.#history.exportedSince(source, namespace, name) > reachesMs;
     };
     const exporting = (status?.clusters ?? []).filter(isExporting).map((c) => c.cluster);
-    if (exporting.length > 0) this.#world.fail(`${actor.name} ${what} of ${member.cluster}, and ${exporting.join()} exports it all the time`);
+    if (exporting.length > 0)
+      this.#world.fail(
+        `${actor.name} ${what} of ${member.cluster}, and ${exporting.join()} exports it all the time`,
+      );
   }
 
   /** A derived Service that cannot be made again stays (MC-17). */
@@ -266,11 +312,15 @@ export class SetMonitor {
       const isWanted = found && !found.metadata.deletionTimestamp && !member.hasLeft;
       if (!isWanted || member.store.find('Service', namespace, derivedName(namespace, name))) return;
       if (actor.dead || actor.stumbled || actor.paused) return;
-      this.#world.fail(`${actor.name} has deleted the derived Service of ${namespace}/${name} in ${member.cluster}, and made no other`);
+      this.#world.fail(
+        `${actor.name} has deleted the derived Service of ${namespace}/${name} in ${member.cluster}, and made no other`,
+      );
     });
   }
 
-  /** The runs of the hostile cluster, and of a tenant's namespace, wake other clusters within their budget. */
+  /**
+   * The runs of the hostile cluster, and of a tenant's namespace, wake other clusters within their budget.
+   */
   #checkBudget(actor: Actor, to: SetMember, messages: readonly OutgoingMessage[]): void {
     const { scheduler, profile, members, set } = this.#world;
     const own = members.find((m) => actor.name.startsWith(`sync-${m.cluster}`));
@@ -281,10 +331,14 @@ export class SetMonitor {
       const minutes = (scheduler.now - this.#beganMs) / 60_000;
       // Fresh changes have a budget of their own.
       const most = 2 * own.workers * namespaces * hostileBudget * (minutes + 1);
-      if (woken > most) this.#world.fail(`${by} has woken ${woken} runs of ${to.cluster}, and its budget is ${Math.floor(most)}`);
+      if (woken > most)
+        this.#world.fail(
+          `${by} has woken ${woken} runs of ${to.cluster}, and its budget is ${Math.floor(most)}`,
+        );
     };
     for (const { body, delaySeconds = 0 } of messages) {
-      if (own.isHostile) scheduler.after(delaySeconds * 1000, () => onWakeUp(own.cluster, profile.namespaces));
+      if (own.isHostile)
+        scheduler.after(delaySeconds * 1000, () => onWakeUp(own.cluster, profile.namespaces));
       else if (set.tenant && isOfTenant((decodeMessage(body) as WakeUpMessage).namespace))
         scheduler.after(delaySeconds * 1000, () => onWakeUp(`the tenant of ${own.cluster}`, 1));
     }
@@ -297,7 +351,12 @@ export class SetMonitor {
     if (bytes > maxAnswerLength) this.#world.fail(`${actor.name} has read ${bytes} bytes of ${pk} at once`);
   }
 
-  async #checkLease(actor: Actor, member: SetMember, work: Omit<WorkKey, 'cluster'>, what: string): Promise<void> {
+  async #checkLease(
+    actor: Actor,
+    member: SetMember,
+    work: Omit<WorkKey, 'cluster'>,
+    what: string,
+  ): Promise<void> {
     const item = await this.#world.table.get(workKey({ cluster: member.cluster, ...work }));
     const holder = item?.['lease'] as string | undefined;
     if (holder?.startsWith(`${actor.name}/`) || actor.paused || actor.abandonedCalls > 0) return;
@@ -310,15 +369,21 @@ export class SetMonitor {
     const found = this.#without.get(actor) ?? new Set<string>();
     this.#without.set(actor, found);
     const key = [member.cluster, namespace, name, source].join('/');
-    const slices = importedSlices(member, namespace, name).filter((s) => s.metadata.labels?.[labelSourceCluster] === source);
+    const slices = importedSlices(member, namespace, name).filter(
+      (s) => s.metadata.labels?.[labelSourceCluster] === source,
+    );
     if (slices.length === 0) found.add(key);
     return found.has(key);
   }
 
-  /** MC-70: a source that is silent or in doubt stays exactly as it is. A cluster without its slices may get what was last known of a silent one. */
+  /**
+   * MC-70: a source that is silent or in doubt stays exactly as it is. A cluster without its slices may get
+   * what was last known of a silent one.
+   */
   #checkWord(actor: Actor, source: string, change: 'begins' | 'changes' | 'deletes', what: string): void {
     const { isFresh, isSynced, isAsked, isWithdrawn } = this.#word(actor, source);
-    if (isFresh || isAsked || (change === 'deletes' && isWithdrawn) || (change === 'begins' && isSynced)) return;
+    if (isFresh || isAsked || (change === 'deletes' && isWithdrawn) || (change === 'begins' && isSynced))
+      return;
     this.#world.fail(`${actor.name} ${what} though no word of ${source} counts`);
   }
 
@@ -326,30 +391,48 @@ export class SetMonitor {
     const { takesPart, network, isHostile } = this.#world.of(source);
     for (const { ip } of addressesIn(slice)) {
       if (!isHostile && !this.#history.everHad(source, namespace, name, ip))
-        this.#world.fail(`${actor.name} imports ${ip} as ${namespace}/${name} of ${source}, which never had it`);
+        this.#world.fail(
+          `${actor.name} imports ${ip} as ${namespace}/${name} of ${source}, which never had it`,
+        );
       if (takesPart.holdsRanges && !ip.startsWith(`${network}.`))
         this.#world.fail(`${actor.name} imports ${ip} from outside of the range of ${source}`);
     }
   }
 
-  /** Nothing is added of a cluster that is gone, relay and API. An importer that never had it may get what was last known of it. */
-  #checkGone(actor: Actor, member: SetMember, { namespace, name, source }: Imported, before: ReadonlySet<string>, isWithout: boolean): void {
+  /**
+   * Nothing is added of a cluster that is gone, relay and API. An importer that never had it may get what was
+   * last known of it.
+   */
+  #checkGone(
+    actor: Actor,
+    member: SetMember,
+    { namespace, name, source }: Imported,
+    before: ReadonlySet<string>,
+    isWithout: boolean,
+  ): void {
     if (!isKnownToBeGone(this.#world.of(source), this.#world.scheduler.now) || actor.paused) return;
     const key = [member.cluster, namespace, name, source].join('/');
     const after = showsIn(member, namespace, name, source);
     if (after.size < before.size) this.#evicted.add(key);
     const added = [...after].filter((ip) => !before.has(ip));
     if (added.length === 0 || (isWithout && !this.#evicted.has(key))) return;
-    this.#world.fail(`${actor.name} adds ${added.join()} of ${source}, which is gone, to ${namespace}/${name} in ${member.cluster}`);
+    this.#world.fail(
+      `${actor.name} adds ${added.join()} of ${source}, which is gone, to ${namespace}/${name} in ${member.cluster}`,
+    );
   }
 
   #follow(actor: Actor, member: SetMember, imported: Imported, before: ReadonlySet<string>): void {
     const { namespace, name, source } = imported;
-    if (this.#world.of(source).isHostile || isKnownToBeGone(this.#world.of(source), this.#world.scheduler.now)) return;
+    if (
+      this.#world.of(source).isHostile ||
+      isKnownToBeGone(this.#world.of(source), this.#world.scheduler.now)
+    )
+      return;
     const after = showsIn(member, namespace, name, source);
     const { scheduler } = this.#world;
     const keyOf = (ip: string): string => [member.cluster, namespace, name, source, ip].join('/');
-    // The snapshot may show a source's own answer only after a repeated message, and a run in between uses the snapshot.
+    // The snapshot may show a source's own answer only after a repeated message, and a run in between uses
+    // the snapshot.
     const { isAsked } = this.#word(actor, source);
     for (const ip of after) if (!before.has(ip)) this.#shownSince.set(keyOf(ip), isAsked ? 0 : scheduler.now);
     for (const ip of before) {
@@ -360,7 +443,14 @@ export class SetMonitor {
       if (!isSteady() || !isOwed(this.#world.of(source), namespace, name, ip) || actor.paused) continue;
       scheduler.after(movingMs, () => {
         const isBack = showsIn(member, namespace, name, source).has(ip);
-        if (isBack || actor.dead || actor.stumbled || !isSteady() || !isOwed(this.#world.of(source), namespace, name, ip)) return;
+        if (
+          isBack ||
+          actor.dead ||
+          actor.stumbled ||
+          !isSteady() ||
+          !isOwed(this.#world.of(source), namespace, name, ip)
+        )
+          return;
         this.#world.fail(
           `${actor.name} took ${ip} of ${source} out of ${namespace}/${name} in ${member.cluster} at ${removedAt}, ready all the time`,
         );

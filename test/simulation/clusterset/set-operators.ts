@@ -1,4 +1,7 @@
-/** Operators who rebuild clusters of a set, lose or restore the hub's table, or pause an exporter for longer than its tombstones live. */
+/**
+ * Operators who rebuild clusters of a set, lose or restore the hub's table, or pause an exporter for longer
+ * than its tombstones live.
+ */
 import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { switchMode } from '#shared/clusters/mode-switch.ts';
@@ -38,7 +41,8 @@ export function planHubTrouble(world: Operated): void {
 
 const inFleet = ({ members }: Operated): readonly Member[] => members.filter((m) => !m.hasLeft);
 
-const passed = ({ scheduler }: Operated, ms: number): Promise<void> => new Promise((resolve) => scheduler.after(ms, resolve));
+const passed = ({ scheduler }: Operated, ms: number): Promise<void> =>
+  new Promise((resolve) => scheduler.after(ms, resolve));
 
 function restart(member: Member): void {
   if (member.hasLeft) return;
@@ -58,7 +62,10 @@ async function rebuildAll(world: Operated, members: readonly Member[]): Promise<
   const { table, scheduler } = world;
   const say = (line: string): void => world.tell('operator', line);
   const ids = members.map((m) => m.cluster);
-  await rebuild({ table, now: () => scheduler.now, wait: (ms) => passed(world, ms), say, who: 'operator' }, ids);
+  await rebuild(
+    { table, now: () => scheduler.now, wait: (ms) => passed(world, ms), say, who: 'operator' },
+    ids,
+  );
   for (const member of members) restart(member);
 }
 

@@ -25,7 +25,8 @@ export class SetPeople {
         if (!member.takesPart.exports) continue;
         for (const name of this.#names) if (random.chance(0.7)) this.#export(member, ns, name);
         // The change comes before the relay reports the export.
-        if (random.chance(0.3)) this.#edit(member, 'Service', ns, random.pick(this.#names), (s) => this.#changePorts(s));
+        if (random.chance(0.3))
+          this.#edit(member, 'Service', ns, random.pick(this.#names), (s) => this.#changePorts(s));
       }
     }
   }
@@ -56,7 +57,8 @@ export class SetPeople {
     const exporter = exporters.length > 0 ? random.pick(exporters) : undefined;
     const importer = importers.length > 0 ? random.pick(importers) : undefined;
     if (kind < 0.4) return exporter && this.#changeExport(exporter, ns, name);
-    if (kind < 0.65) return exporter && this.#edit(exporter, 'Service', ns, name, (s) => this.#changePorts(s));
+    if (kind < 0.65)
+      return exporter && this.#edit(exporter, 'Service', ns, name, (s) => this.#changePorts(s));
     if (kind < 0.75) {
       if (importer && set.sameness === 'labelled') this.#label(importer, ns);
       return undefined;
@@ -84,8 +86,13 @@ export class SetPeople {
 
   #changePorts(service: RawObject): void {
     const { random } = this.#world;
-    const more = random.chance(0.4) ? [{ name: 'admin', port: random.pick([81, 90]), targetPort: 8081, protocol: 'TCP' }] : [];
-    service.spec = { ...service.spec, ports: [{ name: 'http', port: random.pick([80, 81]), targetPort: 8080, protocol: 'TCP' }, ...more] };
+    const more = random.chance(0.4)
+      ? [{ name: 'admin', port: random.pick([81, 90]), targetPort: 8081, protocol: 'TCP' }]
+      : [];
+    service.spec = {
+      ...service.spec,
+      ports: [{ name: 'http', port: random.pick([80, 81]), targetPort: 8080, protocol: 'TCP' }, ...more],
+    };
   }
 
   /** An API server changes the type of no Service, so it is deleted and created. */
@@ -102,7 +109,10 @@ export class SetPeople {
     const { name, labels = {} } = found.metadata;
     member.say(`service ${ns}/${name} made again, ${clusterIP === 'None' ? 'with an address' : 'headless'}`);
     store.remove('Service', ns, name);
-    store.create('Service', ns, { metadata: { name, labels }, spec: { ...spec, ...(clusterIP !== 'None' && { clusterIP: 'None' }) } });
+    store.create('Service', ns, {
+      metadata: { name, labels },
+      spec: { ...spec, ...(clusterIP !== 'None' && { clusterIP: 'None' }) },
+    });
   }
 
   /** Takes the label away again, if it is there. */
@@ -127,7 +137,14 @@ export class SetPeople {
     else {
       const found = store.find('ServiceImport', ns, name);
       // By the API, so that the generation counts.
-      if (found) store.replace('ServiceImport', ns, name, { ...found, spec: { ...found.spec, ports: [] } }, { manager: 'kubectl-edit' });
+      if (found)
+        store.replace(
+          'ServiceImport',
+          ns,
+          name,
+          { ...found, spec: { ...found.spec, ports: [] } },
+          { manager: 'kubectl-edit' },
+        );
     }
   }
 
@@ -143,7 +160,9 @@ export class SetPeople {
   #stray(): void {
     const { random, present, profile } = this.#world;
     const exporters = present.filter((m) => m.takesPart.exports);
-    const pods = exporters.flatMap((member) => member.store.list('Pod', random.pick(namespacesOf(profile))).map((pod) => ({ member, pod })));
+    const pods = exporters.flatMap((member) =>
+      member.store.list('Pod', random.pick(namespacesOf(profile))).map((pod) => ({ member, pod })),
+    );
     if (pods.length === 0) return;
     const { member, pod } = random.pick(pods);
     const ip = `10.99.0.${++this.#strays}`;
@@ -159,7 +178,10 @@ export class SetPeople {
     const member = random.pick(present);
     const before = memberships.get(member.cluster);
     if (!before) return;
-    void this.#world.changeMembership(member.cluster, { ...before, exports: { ...before.exports, namespaces: random.pick([[], ['other']]) } });
+    void this.#world.changeMembership(member.cluster, {
+      ...before,
+      exports: { ...before.exports, namespaces: random.pick([[], ['other']]) },
+    });
     const backAt = Math.min(faultsEnd - 1, scheduler.now + random.between(500, 30_000));
     scheduler.at(backAt, () => {
       if (member.hasLeft) return;
@@ -170,12 +192,20 @@ export class SetPeople {
     });
   }
 
-  #edit(member: SetMember, kind: StoreKind, ns: string, name: string, change: (object: RawObject) => void): void {
+  #edit(
+    member: SetMember,
+    kind: StoreKind,
+    ns: string,
+    name: string,
+    change: (object: RawObject) => void,
+  ): void {
     const old = member.store.find(kind, ns, name);
     if (!old) return;
     const next = copyJson(old);
     change(next);
-    member.say(`${kind} ${ns}/${name}: ${JSON.stringify(next.spec?.['ports'] ?? next.metadata.labels ?? {})}`);
+    member.say(
+      `${kind} ${ns}/${name}: ${JSON.stringify(next.spec?.['ports'] ?? next.metadata.labels ?? {})}`,
+    );
     member.store.apply(next);
   }
 }

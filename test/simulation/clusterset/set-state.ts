@@ -9,7 +9,11 @@ import type { WorldState } from '../world-state.ts';
 import type { MemberProfile, SetProfile } from './draw.ts';
 
 export interface Labelled {
-  readonly metadata: { readonly namespace?: string; readonly name?: string; readonly labels?: { readonly [key: string]: string } };
+  readonly metadata: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly labels?: { readonly [key: string]: string };
+  };
 }
 
 /** One cluster of the set. */

@@ -1,4 +1,7 @@
-/** The true state of the clusters of a set, and the expected objects by the rules of the Multi-Cluster Services API. */
+/**
+ * The true state of the clusters of a set, and the expected objects by the rules of the Multi-Cluster
+ * Services API.
+ */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -30,8 +33,18 @@ const portsOf = (service: RawObject): Ports => (service.spec?.['ports'] ?? []) a
 export function isExported({ store }: Pick<SetMember, 'store'>, namespace: string, name: string): boolean {
   const service = store.find('Service', namespace, name);
   const serviceExport = store.find('ServiceExport', namespace, name);
-  if (!service || !serviceExport || service.metadata.deletionTimestamp || serviceExport.metadata.deletionTimestamp) return false;
-  return service.spec?.['type'] !== 'ExternalName' && service.metadata.labels?.[labelMcsService] === undefined && selectorOf(service) !== undefined;
+  if (
+    !service ||
+    !serviceExport ||
+    service.metadata.deletionTimestamp ||
+    serviceExport.metadata.deletionTimestamp
+  )
+    return false;
+  return (
+    service.spec?.['type'] !== 'ExternalName' &&
+    service.metadata.labels?.[labelMcsService] === undefined &&
+    selectorOf(service) !== undefined
+  );
 }
 
 const isReady = ({ status }: RawObject): boolean =>
@@ -41,21 +54,38 @@ const isReady = ({ status }: RawObject): boolean =>
 const isEndpoint = (pod: RawObject, service: RawObject): boolean =>
   pod.metadata.labels?.['app'] === selectorOf(service) && Boolean(pod.status?.['podIP']) && !isOver(pod);
 
-const isOver = ({ status }: RawObject): boolean => status?.['phase'] === 'Succeeded' || status?.['phase'] === 'Failed';
+const isOver = ({ status }: RawObject): boolean =>
+  status?.['phase'] === 'Succeeded' || status?.['phase'] === 'Failed';
 
 export const isReadyEndpoint = (pod: RawObject, service: RawObject): boolean =>
-  isEndpoint(pod, service) && (service.spec?.['publishNotReadyAddresses'] === true || (isReady(pod) && !pod.metadata.deletionTimestamp));
+  isEndpoint(pod, service) &&
+  (service.spec?.['publishNotReadyAddresses'] === true || (isReady(pod) && !pod.metadata.deletionTimestamp));
 
 export const addressesIn = (slice: object): readonly { readonly ip: string; readonly ready: boolean }[] =>
-  ((slice as EndpointSlice).endpoints ?? []).map((e) => ({ ip: e.addresses[0] ?? '', ready: e.conditions?.ready !== false }));
+  ((slice as EndpointSlice).endpoints ?? []).map((e) => ({
+    ip: e.addresses[0] ?? '',
+    ready: e.conditions?.ready !== false,
+  }));
 
-export const importedSlices = ({ store }: SetMember, namespace: string, name: string): readonly EndpointSlice[] =>
+export const importedSlices = (
+  { store }: SetMember,
+  namespace: string,
+  name: string,
+): readonly EndpointSlice[] =>
   store
     .list('EndpointSlice', namespace)
-    .filter(({ metadata: { labels = {} } }) => labels[labelMcsService] === name && labels[labelSliceManagedBy] === importsManagedBy);
+    .filter(
+      ({ metadata: { labels = {} } }) =>
+        labels[labelMcsService] === name && labels[labelSliceManagedBy] === importsManagedBy,
+    );
 
 /** Ready addresses of a source in the slices of an import. */
-export const showsIn = (member: SetMember, namespace: string, name: string, source: string): ReadonlySet<string> =>
+export const showsIn = (
+  member: SetMember,
+  namespace: string,
+  name: string,
+  source: string,
+): ReadonlySet<string> =>
   new Set(
     importedSlices(member, namespace, name)
       .filter((s) => s.metadata.labels?.[labelSourceCluster] === source)
@@ -70,30 +100,43 @@ export function hasCopies(
   listed: readonly EndpointSlice[] = [],
 ): boolean {
   const isOf = ({ metadata }: EndpointSlice): boolean =>
-    metadata.namespace === namespace && metadata.labels?.[labelMcsService] === name && metadata.labels?.[labelSourceCluster] === source;
+    metadata.namespace === namespace &&
+    metadata.labels?.[labelMcsService] === name &&
+    metadata.labels?.[labelSourceCluster] === source;
   const ofSource = [...importedSlices(member, namespace, name), ...listed].filter(isOf);
   const there = new Set(ofSource.flatMap((s) => addressesIn(s).map((a) => JSON.stringify(a))));
   return addressesIn(slice).every((a) => there.has(JSON.stringify(a)));
 }
 
-/** Returns the errors of every exported or imported name. With `resynced`, changes without an event, as upstream has (PK-8), must be handled too. */
+/**
+ * Returns the errors of every exported or imported name. With `resynced`, changes without an event, as
+ * upstream has (PK-8), must be handled too.
+ */
 export async function setErrors(world: SetState, resynced: boolean): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const namespace of namespacesOf(world.profile)) {
-    const named = world.members.flatMap(({ store }) => [...store.list('ServiceExport', namespace), ...store.list('ServiceImport', namespace)]);
+    const named = world.members.flatMap(({ store }) => [
+      ...store.list('ServiceExport', namespace),
+      ...store.list('ServiceImport', namespace),
+    ]);
     // The attacker's own exports are not checked.
     for (const name of new Set(named.map((o) => o.metadata.name).filter((n) => !n.startsWith(hostileName)))) {
       const merged = await mergeOf(world, namespace, name);
       for (const member of world.present) {
-        if (resynced || !(await hidesRestore(world, member))) wrong.push(...exportErrors(member, { namespace, name, merged, resynced }));
-        if (member.takesPart.imports) wrong.push(...importErrors(world, member, { namespace, name, merged, resynced }));
+        if (resynced || !(await hidesRestore(world, member)))
+          wrong.push(...exportErrors(member, { namespace, name, merged, resynced }));
+        if (member.takesPart.imports)
+          wrong.push(...importErrors(world, member, { namespace, name, merged, resynced }));
       }
     }
   }
   return wrong;
 }
 
-/** The conditions that a run wrote in the lost history, of an export that looks as it did, stand until the resync (docs/architecture.md, "Not guaranteed"). */
+/**
+ * The conditions that a run wrote in the lost history, of an export that looks as it did, stand until the
+ * resync (docs/architecture.md, "Not guaranteed").
+ */
 const hidesRestore = async ({ table }: SetState, { cluster, wentBack }: SetMember): Promise<boolean> =>
   wentBack && (await readCluster(table, cluster))?.incarnation === 1;
 
@@ -112,9 +155,11 @@ async function mergeOf(world: SetState, namespace: string, name: string): Promis
   for (const { cluster, store, takesPart } of world.present) {
     const serviceExport = takesPart.exports && store.find('ServiceExport', namespace, name);
     if (!serviceExport || serviceExport.metadata.deletionTimestamp) continue;
-    if (isExported({ store }, namespace, name)) exports.push(exportedBy(cluster, serviceExport, store.get('Service', namespace, name)));
+    if (isExported({ store }, namespace, name))
+      exports.push(exportedBy(cluster, serviceExport, store.get('Service', namespace, name)));
     else {
-      // Its Service is gone. The export stays in the set if it was valid before, which only the table remembers.
+      // Its Service is gone. The export stays in the set if it was valid before, which only the table
+      // remembers.
       const text = await textOf('E', cluster);
       if (text !== undefined) exports.push(JSON.parse(text) as ExportedService);
     }
@@ -147,10 +192,14 @@ function exportErrors(member: SetMember, { namespace, name, merged }: Name): rea
     ...Object.entries(expected).flatMap(([type, status]) =>
       conditions.get(type)?.status === status
         ? []
-        : [`export ${namespace}/${name} of ${member.cluster}: ${type} is ${conditions.get(type)?.status} and not ${status}`],
+        : [
+            `export ${namespace}/${name} of ${member.cluster}: ${type} is ${conditions.get(type)?.status} and not ${status}`,
+          ],
     ),
     ...(reasons !== '' && conditions.get('Conflict')?.reason !== reasons
-      ? [`export ${namespace}/${name} of ${member.cluster}: conflicts ${conditions.get('Conflict')?.reason} and not ${reasons}`]
+      ? [
+          `export ${namespace}/${name} of ${member.cluster}: conflicts ${conditions.get('Conflict')?.reason} and not ${reasons}`,
+        ]
       : []),
   ];
 }
@@ -161,28 +210,46 @@ export function takesImports(world: SetState, { store }: SetMember, namespace: s
   return world.set.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === 'default';
 }
 
-function importErrors(world: SetState, member: SetMember, { namespace, name, merged, resynced }: Name): readonly string[] {
+function importErrors(
+  world: SetState,
+  member: SetMember,
+  { namespace, name, merged, resynced }: Name,
+): readonly string[] {
   const what = `import ${namespace}/${name} in ${member.cluster}`;
   const { store } = member;
   const found = store.find('ServiceImport', namespace, name);
   const derived = store.find('Service', namespace, derivedName(namespace, name));
   const slices = importedSlices(member, namespace, name);
   if (!merged || !takesImports(world, member, namespace))
-    return [found, derived, ...slices].filter((o) => o !== undefined).length === 0 ? [] : [`${what} is there, and is to be gone`];
+    return [found, derived, ...slices].filter((o) => o !== undefined).length === 0
+      ? []
+      : [`${what} is there, and is to be gone`];
   // It came and went between two relays (docs/architecture.md, "Not guaranteed").
-  const mayBeUnheardOf = (world.profile.relayKills > 0 || world.set.silentMs > 0) && member.deletedImports.has(`${namespace}/${name}`);
+  const mayBeUnheardOf =
+    (world.profile.relayKills > 0 || world.set.silentMs > 0) &&
+    member.deletedImports.has(`${namespace}/${name}`);
   if (!found && mayBeUnheardOf && !resynced) return [];
   if (!found || !derived) return [`${what}: ${found ? 'derived Service' : 'ServiceImport'} missing`];
   const says = (field: string, is: unknown, wanted: unknown): readonly string[] =>
-    JSON.stringify(is) === JSON.stringify(wanted) ? [] : [`${what}: ${field} is ${JSON.stringify(is)} and not ${JSON.stringify(wanted)}`];
+    JSON.stringify(is) === JSON.stringify(wanted)
+      ? []
+      : [`${what}: ${field} is ${JSON.stringify(is)} and not ${JSON.stringify(wanted)}`];
   const text = (ports: Ports): readonly string[] => ports.map((p) => `${p.name} ${p.port}`).sort();
   const type = derived.spec?.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP';
   return [
     ...says('type', [found.spec.type, type], [merged.spec.type, merged.spec.type]),
     ...says('a field of a newer version', JSON.stringify([found, derived]).includes(newField), false),
     ...says('ports', text(found.spec.ports as Ports), text(merged.spec.ports as Ports)),
-    ...says('ports of the derived Service', text((derived.spec?.ports ?? []) as Ports), text(merged.spec.ports as Ports)),
-    ...says('addresses of the import', found.spec.ips, type === 'Headless' ? undefined : derived.spec?.clusterIPs),
+    ...says(
+      'ports of the derived Service',
+      text((derived.spec?.ports ?? []) as Ports),
+      text(merged.spec.ports as Ports),
+    ),
+    ...says(
+      'addresses of the import',
+      found.spec.ips,
+      type === 'Headless' ? undefined : derived.spec?.clusterIPs,
+    ),
     ...says(
       'clusters',
       (found.status?.clusters ?? []).map((c) => c.cluster),
@@ -191,33 +258,56 @@ function importErrors(world: SetState, member: SetMember, { namespace, name, mer
     ...says('owner', derived.metadata.ownerReferences?.[0]?.uid, found.metadata.uid),
     ...says(
       'slices of another Service',
-      slices.filter((s) => s.metadata.labels?.[labelServiceName] !== derived.metadata.name).map((s) => s.metadata.name),
+      slices
+        .filter((s) => s.metadata.labels?.[labelServiceName] !== derived.metadata.name)
+        .map((s) => s.metadata.name),
       [],
     ),
     ...(resynced || !merged.clusters.some((id) => hasEnded(world.of(id), namespace, name))
-      ? says('endpoints', shown(slices), merged.clusters.flatMap((id) => offered(world.of(id), namespace, name, merged)).sort())
+      ? says(
+          'endpoints',
+          shown(slices),
+          merged.clusters.flatMap((id) => offered(world.of(id), namespace, name, merged)).sort(),
+        )
       : []),
   ];
 }
 
 /** Does the service select a pod that has run to its end? */
 const hasEnded = ({ store }: SetMember, namespace: string, name: string): boolean =>
-  store.list('Pod', namespace).some((p) => isOver(p) && p.metadata.labels?.['app'] === selectorOf(store.find('Service', namespace, name)));
+  store
+    .list('Pod', namespace)
+    .some(
+      (p) => isOver(p) && p.metadata.labels?.['app'] === selectorOf(store.find('Service', namespace, name)),
+    );
 
 const shown = (slices: readonly EndpointSlice[]): readonly string[] =>
-  slices.flatMap((s) => addressesIn(s).map(({ ip, ready }) => `${s.metadata.labels?.[labelSourceCluster]} ${ip} ${ready}`)).sort();
+  slices
+    .flatMap((s) =>
+      addressesIn(s).map(({ ip, ready }) => `${s.metadata.labels?.[labelSourceCluster]} ${ip} ${ready}`),
+    )
+    .sort();
 
 /** The endpoints of a source that an import has to have. */
-function offered({ cluster, store, takesPart, network }: SetMember, namespace: string, name: string, merged: MergedExports): readonly string[] {
+function offered(
+  { cluster, store, takesPart, network }: SetMember,
+  namespace: string,
+  name: string,
+  merged: MergedExports,
+): readonly string[] {
   const service = store.find('Service', namespace, name);
   if (!service) return [];
-  const exposed = portsOf(service).filter((own) => merged.spec.ports.some((m) => m.name === own.name && m.port === own.port));
+  const exposed = portsOf(service).filter((own) =>
+    merged.spec.ports.some((m) => m.name === own.name && m.port === own.port),
+  );
   if (exposed.length === 0) return [];
   return store
     .list('Pod', namespace)
     .filter((pod) => isEndpoint(pod, service))
     .flatMap((pod) => {
       const ip = String(pod.status?.['podIP']);
-      return takesPart.holdsRanges && !ip.startsWith(`${network}.`) ? [] : [`${cluster} ${ip} ${isReadyEndpoint(pod, service)}`];
+      return takesPart.holdsRanges && !ip.startsWith(`${network}.`)
+        ? []
+        : [`${cluster} ${ip} ${isReadyEndpoint(pod, service)}`];
     });
 }

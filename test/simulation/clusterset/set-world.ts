@@ -44,7 +44,10 @@ export class SetWorld implements SetState {
   readonly #mutant: Mutant | undefined;
   readonly #said: ((who: string, what: string) => void) | undefined;
 
-  constructor({ set, profile }: DrawnSet, { seed, mutant, trace, drain = drainMicrotasks, table = inMemory() }: WorldOptions) {
+  constructor(
+    { set, profile }: DrawnSet,
+    { seed, mutant, trace, drain = drainMicrotasks, table = inMemory() }: WorldOptions,
+  ) {
     this.seed = seed;
     this.set = set;
     this.profile = profile;
@@ -55,8 +58,17 @@ export class SetWorld implements SetState {
     this.faultsEnd = startAt + profile.faultsUntilMs;
     const { scheduler } = this;
     this.#said =
-      trace && ((who: string, what: string) => trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
-    this.members = set.members.map((m, i) => new Member(this, m, `10.${i + 1}`, { mutant, said: this.#said, others: (id) => this.of(id).processes }));
+      trace &&
+      ((who: string, what: string) =>
+        trace(`${((scheduler.now - startAt) / 1000).toFixed(3).padStart(9)} ${who.padEnd(12)} ${what}`));
+    this.members = set.members.map(
+      (m, i) =>
+        new Member(this, m, `10.${i + 1}`, {
+          mutant,
+          said: this.#said,
+          others: (id) => this.of(id).processes,
+        }),
+    );
     this.#sweeps = new Sweeps((this.members as [Member])[0].processes);
     this.monitor = new SetMonitor(this);
     for (const member of this.members) {
@@ -101,7 +113,8 @@ export class SetWorld implements SetState {
     for (const member of this.members) member.startProcesses();
     this.#everySoOften(profile.sweepMs, () => void this.#sweeps.run());
     this.#everySoOften(20_000, () => {
-      for (const { operations, hasLeft } of this.members) if (!hasLeft && !this.isTableGone) operations.redrive();
+      for (const { operations, hasLeft } of this.members)
+        if (!hasLeft && !this.isTableGone) operations.redrive();
     });
     for (const life of lives) life?.live();
     people.live();
@@ -118,7 +131,8 @@ export class SetWorld implements SetState {
       // The replacing relay may start only after the end.
       if (member.relays.all.length === 0) member.relays.start();
       for (const q of [member.queues.events, member.queues.syncs])
-        for (const m of q.messages.values()) member.prescribedUntil = Math.max(member.prescribedUntil, m.visibleAt);
+        for (const m of q.messages.values())
+          member.prescribedUntil = Math.max(member.prescribedUntil, m.visibleAt);
     }
   }
 
@@ -138,7 +152,10 @@ export class SetWorld implements SetState {
       importBatchSeconds: set.importBatchSeconds,
       ...(set.burns && { silence: 'evictAfter', evictAfterSeconds }),
       imports: takesPart.imports ? 'active' : 'off',
-      exports: { namespaces: takesPart.exports ? 'all' : [], ...(takesPart.holdsRanges && { podCidrs: [`${network}.0.0/16`] }) },
+      exports: {
+        namespaces: takesPart.exports ? 'all' : [],
+        ...(takesPart.holdsRanges && { podCidrs: [`${network}.0.0/16`] }),
+      },
     });
   }
 
@@ -154,15 +171,23 @@ export class SetWorld implements SetState {
     const honest = this.members.filter((m) => !m.isHostile);
     const at = (share: number): number => Math.floor(profile.faultsUntilMs * share);
     const exporter = random.pick(honest.filter((m) => m.takesPart.exports));
-    if (set.silentMs > 0) scheduler.after(random.between(5_000, 18_000), () => !exporter.hasLeft && exporter.silence(set.silentMs));
+    if (set.silentMs > 0)
+      scheduler.after(
+        random.between(5_000, 18_000),
+        () => !exporter.hasLeft && exporter.silence(set.silentMs),
+      );
     if (set.refuses) this.#planRefusals();
     if (set.uninstalls) {
       const member = random.pick(honest);
-      scheduler.after(random.between(at(0.2), at(0.6)), () => member.uninstall(random.between(1_000, at(0.3))));
+      scheduler.after(random.between(at(0.2), at(0.6)), () =>
+        member.uninstall(random.between(1_000, at(0.3))),
+      );
     }
     if (set.restores) {
       const member = random.pick(honest);
-      scheduler.after(random.between(at(0.1), at(0.4)), () => member.goBackIn(random.between(1_000, at(0.5))));
+      scheduler.after(random.between(at(0.1), at(0.4)), () =>
+        member.goBackIn(random.between(1_000, at(0.5))),
+      );
     }
     if (set.departs) {
       const member = random.pick(honest);
@@ -184,7 +209,11 @@ export class SetWorld implements SetState {
     const kind = set.refuses === 'Service' ? set.refuses : drawn;
     const error = new ClusterApiError(
       'refused',
-      random.pick([{ status: 403, reason: 'Forbidden' }, { status: 422, reason: 'Invalid' }, { status: 500 }]),
+      random.pick([
+        { status: 403, reason: 'Forbidden' },
+        { status: 422, reason: 'Invalid' },
+        { status: 500 },
+      ]),
     );
     scheduler.after(random.between(0, profile.faultsUntilMs / 2), () => {
       importer.say(`refuses ${kind} of import s0: ${error.status}`);

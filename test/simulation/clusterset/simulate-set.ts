@@ -1,4 +1,7 @@
-/** Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge of what is exported. */
+/**
+ * Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge
+ * of what is exported.
+ */
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { hasRuns, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -39,7 +42,8 @@ async function checkAtRest(world: SetWorld): Promise<void> {
   await listForGhosts(world);
   if (world.failures.length > 0) return;
   await checkClean(world, false);
-  for (const error of [...(await setErrors(world, false)), ...(await tenantErrors(world))]) world.fail(`at rest: ${error}`);
+  for (const error of [...(await setErrors(world, false)), ...(await tenantErrors(world))])
+    world.fail(`at rest: ${error}`);
   if (world.failures.length > 0) return;
   await resync(world);
   await settle(world, 'the resync');
@@ -48,7 +52,10 @@ async function checkAtRest(world: SetWorld): Promise<void> {
   for (const error of await setErrors(world, true)) world.fail(`after a resync: ${error}`);
 }
 
-/** Ingest may stand still between its read of the fence and its write, while a list passes (docs/architecture.md, "Not guaranteed"): the next one mends it. */
+/**
+ * Ingest may stand still between its read of the fence and its write, while a list passes
+ * (docs/architecture.md, "Not guaranteed"): the next one mends it.
+ */
 async function listForGhosts(world: SetWorld): Promise<void> {
   if (world.profile.pauses + world.profile.slow === 0) return;
   const ghosts = await ghostsOf(world);
@@ -85,17 +92,28 @@ async function settle(world: SetWorld, after: string): Promise<void> {
     if (!idle) quietSince = Number.POSITIVE_INFINITY;
     else if (quietSince === Number.POSITIVE_INFINITY) quietSince = scheduler.now;
     else return;
-    const limit = Math.max(begun, Math.min(world.prescribedUntil, from + 1_500_000)) + (set.restores ? verifiedMs : settleMs);
+    const limit =
+      Math.max(begun, Math.min(world.prescribedUntil, from + 1_500_000)) +
+      (set.restores ? verifiedMs : settleMs);
     if (scheduler.now <= limit) continue;
     const waiting = world.present.flatMap(({ queues }) =>
-      [...queues.syncs.messages.values(), ...queues.events.messages.values(), ...queues.parked.messages.values()].map((m) => m.body.slice(0, 300)),
+      [
+        ...queues.syncs.messages.values(),
+        ...queues.events.messages.values(),
+        ...queues.parked.messages.values(),
+      ].map((m) => m.body.slice(0, 300)),
     );
-    world.fail(`not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`);
+    world.fail(
+      `not at rest ${Math.round((scheduler.now - from) / 1000)} s after ${after}: ${waiting.join('; ')}`,
+    );
     return;
   }
 }
 
-/** Sweep, or the next heartbeat, still has something to do: a list of a cluster whose snapshot decides about traffic, wake-ups, or to believe a source again. */
+/**
+ * Sweep, or the next heartbeat, still has something to do: a list of a cluster whose snapshot decides about
+ * traffic, wake-ups, or to believe a source again.
+ */
 async function owesWork({ table, present }: SetWorld): Promise<boolean> {
   const records = await Promise.all(present.map((m) => readCluster(table, m.cluster)));
   return records.some(
@@ -103,15 +121,18 @@ async function owesWork({ table, present }: SetWorld): Promise<boolean> {
       r !== undefined &&
       ((r.lists.ownListsWanted.length > 0 && (servesFromSnapshot(r) || writesAnything(r))) ||
         r.modeSwitch.owesWaking ||
-        (hasRuns(r) && (r.source !== undefined || (r.lists.suppressesWakeUps && missingFirstLists(r).length === 0)))),
+        (hasRuns(r) &&
+          (r.source !== undefined || (r.lists.suppressesWakeUps && missingFirstLists(r).length === 0)))),
   );
 }
 
 async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
   const left = new Set(world.members.filter((m) => m.hasLeft || m.isHostile).map((m) => m.cluster));
   for (const item of await world.table.items()) {
-    const isOf = (cluster: string): boolean => (item.pk.startsWith('SET#') && item.sk.endsWith(`#E#${cluster}`)) || isExportedBy(item, cluster);
-    if (world.members.some((m) => m.hasLeft && isOf(m.cluster))) world.fail(`${item.pk} still has ${item.sk}, which has left`);
+    const isOf = (cluster: string): boolean =>
+      (item.pk.startsWith('SET#') && item.sk.endsWith(`#E#${cluster}`)) || isExportedBy(item, cluster);
+    if (world.members.some((m) => m.hasLeft && isOf(m.cluster)))
+      world.fail(`${item.pk} still has ${item.sk}, which has left`);
     if (!item.pk.includes('#WORK#') || left.has(parseWorkKey(item.pk).cluster)) continue;
     const work = decodeWork(parseWorkKey(item.pk).kind, item);
     const isExcused = !resynced && wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation);
@@ -119,23 +140,31 @@ async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
   }
   for (const { queues, cluster } of world.present) {
     for (const q of [queues.events, queues.syncs])
-      for (const m of q.dead) world.fail(`${cluster}: dead letter in ${q.options.name}: ${m.body.slice(0, 300)}`);
+      for (const m of q.dead)
+        world.fail(`${cluster}: dead letter in ${q.options.name}: ${m.body.slice(0, 300)}`);
     for (const q of [queues.quarantine, queues.parked])
-      for (const m of q.messages.values()) world.fail(`${cluster}: in ${q.options.name}: ${m.body.slice(0, 300)}`);
+      for (const m of q.messages.values())
+        world.fail(`${cluster}: in ${q.options.name}: ${m.body.slice(0, 300)}`);
   }
 }
 
-const isExportedBy = ({ pk }: { readonly pk: string }, cluster: string): boolean => pk.startsWith('EXPORTED#') && pk.endsWith(`#${cluster}`);
+const isExportedBy = ({ pk }: { readonly pk: string }, cluster: string): boolean =>
+  pk.startsWith('EXPORTED#') && pk.endsWith(`#${cluster}`);
 
 async function resync(world: SetWorld): Promise<void> {
   const { table, scheduler } = world;
   for (const { cluster, queues } of world.present) {
     const record = await readCluster(table, cluster);
     if (!record) continue;
-    const send = async (messages: readonly { readonly body: string; readonly delaySeconds?: number }[]): Promise<void> => {
+    const send = async (
+      messages: readonly { readonly body: string; readonly delaySeconds?: number }[],
+    ): Promise<void> => {
       for (const m of messages) queues.syncs.add(m);
     };
-    const wakeUps = [...(await memberWakeUps(table, record, { isResync: true })), ...(await overdue(world, cluster))];
+    const wakeUps = [
+      ...(await memberWakeUps(table, record, { isResync: true })),
+      ...(await overdue(world, cluster)),
+    ];
     await addWork({ table, now: () => scheduler.now }, { send }, cluster, wakeUps);
   }
 }
@@ -143,7 +172,8 @@ async function resync(world: SetWorld): Promise<void> {
 /** Returns the pending work that sweep would find after a while. */
 async function overdue({ table }: SetWorld, cluster: string): Promise<readonly WakeUp[]> {
   return (await table.items()).flatMap((item): WakeUp[] => {
-    if (!item.pk.startsWith(`${cluster}#WORK#`) || isClean(decodeWork(parseWorkKey(item.pk).kind, item))) return [];
+    if (!item.pk.startsWith(`${cluster}#WORK#`) || isClean(decodeWork(parseWorkKey(item.pk).kind, item)))
+      return [];
     const { namespace, kind, name } = parseWorkKey(item.pk);
     return [wakeNow(namespace, name, kind)];
   });

@@ -18,7 +18,12 @@ export class BuiltInControllers {
   readonly #awayUntilMs: number;
   #isDue = false;
 
-  constructor(store: Store, scheduler: Scheduler, random: Random, profile: Pick<Profile, 'maxEndpointsPerSlice' | 'faultsUntilMs'>) {
+  constructor(
+    store: Store,
+    scheduler: Scheduler,
+    random: Random,
+    profile: Pick<Profile, 'maxEndpointsPerSlice' | 'faultsUntilMs'>,
+  ) {
     this.#store = store;
     this.#scheduler = scheduler;
     this.#random = random;
@@ -31,12 +36,16 @@ export class BuiltInControllers {
     this.wake();
   }
 
-  /** All services are looked at some time after each change. Now and then the controllers are away, until faults end at the latest. */
+  /**
+   * All services are looked at some time after each change. Now and then the controllers are away, until
+   * faults end at the latest.
+   */
   wake(): void {
     if (this.#isDue) return;
     this.#isDue = true;
     const awayMs = this.#random.chance(0.03) ? this.#random.between(20_000, 60_000) : 0;
-    const delayMs = Math.min(awayMs, Math.max(0, this.#awayUntilMs - this.#scheduler.now)) + this.#random.between(5, 1_500);
+    const delayMs =
+      Math.min(awayMs, Math.max(0, this.#awayUntilMs - this.#scheduler.now)) + this.#random.between(5, 1_500);
     this.#scheduler.after(delayMs, () => {
       this.#isDue = false;
       const owners = [...this.#store.list('Service'), ...this.#store.list('Endpoints')];
@@ -60,7 +69,12 @@ export class BuiltInControllers {
   }
 
   #writeSlices(namespace: string, name: string): void {
-    const { addressTypes, unsupported } = recompute(this.#store, namespace, name, this.#maxEndpointsPerSlice).slices;
+    const { addressTypes, unsupported } = recompute(
+      this.#store,
+      namespace,
+      name,
+      this.#maxEndpointsPerSlice,
+    ).slices;
     const taken = new Set(this.#store.list('EndpointSlice', namespace).map((s) => s.metadata.name));
     for (const t of addressTypes) {
       for (const draft of t.create) {
@@ -68,7 +82,10 @@ export class BuiltInControllers {
         taken.add(slice.metadata.name);
         this.#try(() => this.#store.create('EndpointSlice', namespace, slice, { manager }));
       }
-      for (const slice of t.update) this.#try(() => this.#store.replace('EndpointSlice', namespace, slice.metadata.name, slice, { manager }));
+      for (const slice of t.update)
+        this.#try(() =>
+          this.#store.replace('EndpointSlice', namespace, slice.metadata.name, slice, { manager }),
+        );
       for (const { metadata } of t.delete) this.#store.remove('EndpointSlice', namespace, metadata.name);
     }
     for (const { metadata } of unsupported) this.#store.remove('EndpointSlice', namespace, metadata.name);
@@ -85,14 +102,30 @@ export class BuiltInControllers {
       if (is) this.#store.remove('EndpointSlice', namespace, mirrorName);
       return;
     }
-    const shown = addresses.map(({ ip, targetRef }) => ({ addresses: [ip], conditions: { ready: true }, targetRef }));
-    if (is && JSON.stringify((is.endpoints ?? []).map((e) => e.addresses[0])) === JSON.stringify(addresses.map((a) => a.ip))) return;
+    const shown = addresses.map(({ ip, targetRef }) => ({
+      addresses: [ip],
+      conditions: { ready: true },
+      targetRef,
+    }));
+    if (
+      is &&
+      JSON.stringify((is.endpoints ?? []).map((e) => e.addresses[0])) ===
+        JSON.stringify(addresses.map((a) => a.ip))
+    )
+      return;
     const mirror = {
       metadata: {
         name: mirrorName,
         labels: { [labelServiceName]: name, [labelSliceManagedBy]: mirroredBy },
         ownerReferences: [
-          { apiVersion: 'v1', kind: 'Endpoints', name, uid: endpoints.metadata.uid ?? '', controller: true, blockOwnerDeletion: true },
+          {
+            apiVersion: 'v1',
+            kind: 'Endpoints',
+            name,
+            uid: endpoints.metadata.uid ?? '',
+            controller: true,
+            blockOwnerDeletion: true,
+          },
         ],
       },
       addressType: 'IPv4',

@@ -1,4 +1,7 @@
-/** Draws if Services opt in by annotation in a world. It is drawn separately, so worlds without opt-in keep their seeds. */
+/**
+ * Draws if Services opt in by annotation in a world. It is drawn separately, so worlds without opt-in keep
+ * their seeds.
+ */
 import type { Limits } from '#shared/contract/limits.ts';
 import { isLiedTo, type Profile } from '../profile.ts';
 import { Random } from '../random.ts';
@@ -6,7 +9,13 @@ import { Random } from '../random.ts';
 export type OptInProfile = Pick<Profile, 'optIn' | 'isBeside' | 'optInChanges' | 'optInSwitches' | 'cleanup'>;
 
 /** A world where no Service opts in. */
-export const noOptIn: OptInProfile = { optIn: 'off', isBeside: false, optInChanges: 0, optInSwitches: 0, cleanup: true };
+export const noOptIn: OptInProfile = {
+  optIn: 'off',
+  isBeside: false,
+  optInChanges: 0,
+  optInSwitches: 0,
+  cleanup: true,
+};
 
 const share = 0.25;
 
@@ -29,8 +38,8 @@ export function drawOptIn(seed: number, profile: Profile, calm: boolean): Partia
 }
 
 /**
- * For a list of outputs a run reads the outputs of both writers, one after the other. The shortest runs (manyServices) would end before the first service, and
- * never finish the list.
+ * For a list of outputs a run reads the outputs of both writers, one after the other. The shortest runs
+ * (manyServices) would end before the first service, and never finish the list.
  */
 const withTimeForBothWriters = ({ runs, ...limits }: Limits): Limits => ({
   ...limits,
@@ -39,4 +48,10 @@ const withTimeForBothWriters = ({ runs, ...limits }: Limits): Limits => ({
 const minIngestMs = 350;
 
 /** The cluster's own controllers are on, and the hub writes for Services that opt in alone. */
-export const beside = { optIn: 'active', isBeside: true, optInChanges: 20, optInSwitches: 0, awayMode: 'paused' } as const satisfies Partial<Profile>;
+export const beside = {
+  optIn: 'active',
+  isBeside: true,
+  optInChanges: 20,
+  optInSwitches: 0,
+  awayMode: 'paused',
+} as const satisfies Partial<Profile>;

@@ -1,6 +1,14 @@
-/** Deliberate bugs of the hand-over between writers, and of what a shadow cluster may not believe while Services opt in there. */
+/**
+ * Deliberate bugs of the hand-over between writers, and of what a shadow cluster may not believe while
+ * Services opt in there.
+ */
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { objectKey } from '#shared/store/keys.ts';
@@ -12,13 +20,20 @@ import { cluster, lyingRelay, type Profile } from '../profile.ts';
 import { beside } from './draw.ts';
 
 const isSync = ({ name }: Actor): boolean => name.startsWith('sync-');
-const managerOf = (object: object): string | undefined => (object as EndpointSlice).metadata.labels?.[labelSliceManagedBy];
+const managerOf = (object: object): string | undefined =>
+  (object as EndpointSlice).metadata.labels?.[labelSliceManagedBy];
 const isOurs = (slice: object): boolean => managerOf(slice) === optInManagedBy;
 const isTheirs = (slice: object): boolean => managerOf(slice) === slicesManagedBy;
 type List = { readonly items: readonly EndpointSlice[] };
 
 const handOver: Partial<Profile> = { ...crashing, ...beside, crashes: 0, services: 2, pods: 6, changes: 8 };
-const lying: Partial<Profile> = { ...crashing, ...lyingRelay(ordinaryLimits, 'empty'), ...beside, crashes: 0, optInChanges: 0 };
+const lying: Partial<Profile> = {
+  ...crashing,
+  ...lyingRelay(ordinaryLimits, 'empty'),
+  ...beside,
+  crashes: 0,
+  optInChanges: 0,
+};
 
 export const optInMutants: readonly Mutant[] = [
   {
@@ -28,7 +43,8 @@ export const optInMutants: readonly Mutant[] = [
     api: (api, actor) => ({
       ...api,
       create: async (kind, object) => {
-        if (kind === 'EndpointSlice' && isSync(actor)) await deleteTheirs(api, object as unknown as EndpointSlice);
+        if (kind === 'EndpointSlice' && isSync(actor))
+          await deleteTheirs(api, object as unknown as EndpointSlice);
         return api.create(kind, object);
       },
     }),
@@ -54,7 +70,9 @@ export const optInMutants: readonly Mutant[] = [
       ...api,
       get: async (kind: Parameters<ClusterApi['get']>[0], namespace: string, name: string) => {
         const live = await api.get(kind, namespace, name);
-        return ((kind === 'Service' && isSync(actor) && live ? lastRead(actor, namespace, name) : undefined) ?? live) as never;
+        return ((kind === 'Service' && isSync(actor) && live
+          ? lastRead(actor, namespace, name)
+          : undefined) ?? live) as never;
       },
     }),
   },
@@ -79,7 +97,10 @@ export const optInMutants: readonly Mutant[] = [
       ...api,
       delete: async (kind, namespace, name, preconditions) => {
         const object = store.find(kind, namespace, name);
-        return (isSync(actor) && object !== undefined && isOurs(object)) || api.delete(kind, namespace, name, preconditions);
+        return (
+          (isSync(actor) && object !== undefined && isOurs(object)) ||
+          api.delete(kind, namespace, name, preconditions)
+        );
       },
     }),
   },
@@ -87,19 +108,27 @@ export const optInMutants: readonly Mutant[] = [
     name: 'a shadow cluster with opt-in applies a list that removes much at once',
     seeds: [5],
     profile: lying,
-    table: (table, actor) => ({ ...table, get: async (key) => asShadowAlone(await table.get(key), actor, 'ingest') }),
+    table: (table, actor) => ({
+      ...table,
+      get: async (key) => asShadowAlone(await table.get(key), actor, 'ingest'),
+    }),
   },
   {
     name: 'sweep sends no own list for a shadow cluster with opt-in',
     seeds: [2, 7],
     profile: lying,
-    table: (table, actor) => ({ ...table, get: async (key) => asShadowAlone(await table.get(key), actor, 'sweep') }),
+    table: (table, actor) => ({
+      ...table,
+      get: async (key) => asShadowAlone(await table.get(key), actor, 'sweep'),
+    }),
   },
 ];
 
 async function deleteTheirs(api: ClusterApi, { metadata }: EndpointSlice): Promise<void> {
   const { namespace = '', labels = {} } = metadata;
-  const { items } = await api.list('EndpointSlice', namespace, { labels: { [labelServiceName]: labels[labelServiceName] ?? '' } });
+  const { items } = await api.list('EndpointSlice', namespace, {
+    labels: { [labelServiceName]: labels[labelServiceName] ?? '' },
+  });
   for (const slice of items.filter(isTheirs)) {
     const { name, uid = '', resourceVersion = '' } = slice.metadata;
     await api.delete('EndpointSlice', namespace, name, { uid, resourceVersion });
@@ -119,11 +148,14 @@ const asTheirs = (slice: EndpointSlice): EndpointSlice => ({
 function lastRead(actor: Actor, namespace: string, name: string): Service | undefined {
   const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
   const item = actor.known.get(`${pk}|${sk}`)?.at(-1)?.[0];
-  return typeof item?.['o'] === 'string' ? decodeProjection('Service', namespace, name, item['o']) : undefined;
+  return typeof item?.['o'] === 'string'
+    ? decodeProjection('Service', namespace, name, item['o'])
+    : undefined;
 }
 
 /** The cluster's record as a function sees it that asks for the mode alone. */
 const asShadowAlone = (item: Item | undefined, actor: Actor, role: string): Item | undefined =>
   item?.sk === 'META' && actor.name.startsWith(`${role}-`) ? without(item, 'optIn') : item;
 
-const without = (item: Item, attribute: string): Item => Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;
+const without = (item: Item, attribute: string): Item =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => name !== attribute)) as Item;

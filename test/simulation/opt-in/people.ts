@@ -21,7 +21,13 @@ export class People {
   readonly #tell: (what: string) => void;
   #hands = 0;
 
-  constructor(store: Store, random: Random, scheduler: Scheduler, profile: Profile, tell: (what: string) => void) {
+  constructor(
+    store: Store,
+    random: Random,
+    scheduler: Scheduler,
+    profile: Profile,
+    tell: (what: string) => void,
+  ) {
     this.#store = store;
     this.#random = random;
     this.#scheduler = scheduler;
@@ -29,7 +35,10 @@ export class People {
     this.#tell = tell;
   }
 
-  /** Some Services have opted in before, and of some of these what the built-in controllers made is still there. */
+  /**
+   * Some Services have opted in before, and of some of these what the built-in controllers made is still
+   * there.
+   */
   begin(): void {
     for (const service of this.#store.list('Service')) {
       if (!isLiedTo(this.#profile) && this.#random.chance(0.5)) continue;
@@ -38,7 +47,8 @@ export class People {
       const { namespace = '', name } = service.metadata;
       this.#store.remove('Endpoints', namespace, name);
       for (const slice of this.#store.list('EndpointSlice', namespace))
-        if (slice.metadata.labels?.[labelServiceName] === name) this.#store.remove('EndpointSlice', namespace, slice.metadata.name);
+        if (slice.metadata.labels?.[labelServiceName] === name)
+          this.#store.remove('EndpointSlice', namespace, slice.metadata.name);
     }
   }
 
@@ -62,7 +72,9 @@ export class People {
         });
       else if (kind < 0.14) this.#becomeExternal(service);
       else if (writer.by === 'built-in')
-        kind < 0.6 ? this.#optIn(service) : this.#annotate(service, kind < 0.75 ? this.#mistake() : `app=${this.#random.pick(apps)}`);
+        kind < 0.6
+          ? this.#optIn(service)
+          : this.#annotate(service, kind < 0.75 ? this.#mistake() : `app=${this.#random.pick(apps)}`);
       else if (kind < 0.5) this.#select(service);
       else if (kind < 0.65) this.#optOut(service);
       else if (kind < 0.8) this.#annotate(service, this.#mistake());
@@ -87,7 +99,11 @@ export class People {
   }
 
   #optOut(service: RawObject): void {
-    this.#edit(service, 'loses its annotation', (s) => void delete s.metadata.annotations?.[annotationSelector]);
+    this.#edit(
+      service,
+      'loses its annotation',
+      (s) => void delete s.metadata.annotations?.[annotationSelector],
+    );
   }
 
   #annotate(service: RawObject, text: string): void {
@@ -98,7 +114,8 @@ export class People {
 
   #select(service: RawObject): void {
     const writer = writerOf(service);
-    const app = writer.by === 'opt-in' && this.#random.chance(0.7) ? writer.selector['app'] : this.#random.pick(apps);
+    const app =
+      writer.by === 'opt-in' && this.#random.chance(0.7) ? writer.selector['app'] : this.#random.pick(apps);
     const isKept = this.#random.chance(0.5);
     this.#edit(service, `selects ${app} itself${isKept ? '' : ', and loses its annotation'}`, (s) => {
       s.spec = { ...s.spec, selector: { app } };
@@ -124,7 +141,11 @@ export class People {
     });
   }
 
-  #edit({ metadata: { namespace = '', name } }: RawObject, what: string, change: (service: RawObject) => void): void {
+  #edit(
+    { metadata: { namespace = '', name } }: RawObject,
+    what: string,
+    change: (service: RawObject) => void,
+  ): void {
     const next = copyJson(this.#store.get('Service', namespace, name));
     change(next);
     this.#tell(`service ${namespace}/${name} ${what}`);

@@ -1,15 +1,27 @@
 /** Checks each write of the hub in clusters with opt-in by the rules of the writer's admission policies. */
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { labelServiceName, labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { decodeProjection } from '#shared/kube/projection.ts';
 import { writerOf } from '#shared/opt-in/writer.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import type { Actor } from '../actor.ts';
 import { cluster, type Profile } from '../profile.ts';
 
-type Labelled = { readonly metadata: { readonly namespace?: string; readonly name?: string; readonly labels?: { readonly [key: string]: string } } };
-const managerOf = (slice: Labelled | undefined): string | undefined => slice?.metadata.labels?.[labelSliceManagedBy];
+type Labelled = {
+  readonly metadata: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly labels?: { readonly [key: string]: string };
+  };
+};
+const managerOf = (slice: Labelled | undefined): string | undefined =>
+  slice?.metadata.labels?.[labelSliceManagedBy];
 
 export class WriterLimits {
   readonly #store: Store;
@@ -27,7 +39,9 @@ export class WriterLimits {
       const key = `${metadata.namespace}/${metadata.name}`;
       this.#writers.set(key, [...(this.#writers.get(key) ?? []), { by, at: now() }]);
     };
-    store.watch('Service', ({ type, object }) => note(object, type === 'DELETED' ? 'nobody' : writerOf(object).by));
+    store.watch('Service', ({ type, object }) =>
+      note(object, type === 'DELETED' ? 'nobody' : writerOf(object).by),
+    );
   }
 
   /** The cluster's API as the actor may use it. */
@@ -44,7 +58,12 @@ export class WriterLimits {
         const { namespace = '', name = '' } = object.metadata;
         this.#check(actor, 'changes', kind, object as Labelled);
         const was = this.#store.find(kind, namespace, name);
-        if (kind === 'EndpointSlice' && was && managerOf(was) !== managerOf(object as Labelled) && was.metadata.uid === object.metadata.uid)
+        if (
+          kind === 'EndpointSlice' &&
+          was &&
+          managerOf(was) !== managerOf(object as Labelled) &&
+          was.metadata.uid === object.metadata.uid
+        )
           if (was.metadata.resourceVersion === object.metadata.resourceVersion)
             this.#fail(`${actor.name} changes the manager of slice ${namespace}/${name}`);
         return api.replace(kind, object);
@@ -52,7 +71,11 @@ export class WriterLimits {
       delete: (kind, namespace, name, preconditions) => {
         const object = this.#store.find(kind, namespace, name);
         // A delete of an object that changed since its read has no effect.
-        if (object && (preconditions?.resourceVersion ?? object.metadata.resourceVersion) === object.metadata.resourceVersion)
+        if (
+          object &&
+          (preconditions?.resourceVersion ?? object.metadata.resourceVersion) ===
+            object.metadata.resourceVersion
+        )
           this.#checkDelete(actor, kind, object, begunAt);
         return api.delete(kind, namespace, name, preconditions);
       },
@@ -68,20 +91,26 @@ export class WriterLimits {
     }
     if (kind !== 'EndpointSlice') return;
     const manager = managerOf(object);
-    if (manager !== optInManagedBy && (this.#profile.isBeside || manager !== slicesManagedBy)) this.#fail(`${what}, managed by ${manager}`);
+    if (manager !== optInManagedBy && (this.#profile.isBeside || manager !== slicesManagedBy))
+      this.#fail(`${what}, managed by ${manager}`);
   }
 
   #checkDelete(actor: Actor, kind: string, object: Labelled, begunAt: number): void {
     const { namespace = '', name = '', labels = {} } = object.metadata;
     const what = `${actor.name} deletes ${kind} ${namespace}/${name}`;
     if (kind === 'EndpointSlice' && managerOf(object) === optInManagedBy) return;
-    if (kind === 'EndpointSlice' && managerOf(object) !== slicesManagedBy) this.#fail(`${what}, managed by ${managerOf(object)}`);
+    if (kind === 'EndpointSlice' && managerOf(object) !== slicesManagedBy)
+      this.#fail(`${what}, managed by ${managerOf(object)}`);
     if (!this.#profile.isBeside) return;
     const service = kind === 'Endpoints' ? name : (labels[labelServiceName] ?? '');
-    if (!this.#hasOptedIn(`${namespace}/${service}`, begunAt, actor)) this.#fail(`${what}, a leftover of a service that does not opt in`);
+    if (!this.#hasOptedIn(`${namespace}/${service}`, begunAt, actor))
+      this.#fail(`${what}, a leftover of a service that does not opt in`);
   }
 
-  /** Returns true if the Service opted in at some time since the run began, because a paused process may be late. */
+  /**
+   * Returns true if the Service opted in at some time since the run began, because a paused process may be
+   * late.
+   */
   #hasOptedIn(service: string, begunAt: number, actor: Actor): boolean {
     const [namespace = '', name = ''] = service.split('/');
     const live = this.#store.find('Service', namespace, name);
@@ -103,5 +132,11 @@ export class WriterLimits {
 function isKnownToOptIn(actor: Actor, namespace: string, name: string): boolean {
   const { pk, sk } = objectKey(cluster, 'Service', namespace, name);
   const reads = (actor.known.get(`${pk}|${sk}`) ?? []).map(([item]) => item?.['o']);
-  return reads.length > 0 && reads.every((o) => typeof o === 'string' && writerOf(decodeProjection('Service', namespace, name, o)).by === 'opt-in');
+  return (
+    reads.length > 0 &&
+    reads.every(
+      (o) =>
+        typeof o === 'string' && writerOf(decodeProjection('Service', namespace, name, o)).by === 'opt-in',
+    )
+  );
 }

@@ -40,18 +40,26 @@ clusters:
 );
 
 const accountPolicyText = (...principals: readonly string[]): string =>
-  JSON.stringify({ Statement: principals.map((name) => ({ Principal: { AWS: `arn:aws:iam::111122223333:${name}` } })) });
-const policy = (...services: readonly string[]): string => JSON.stringify({ Statement: services.map((Service) => ({ Principal: { Service } })) });
-const tokenUntil = (ms: number): string => ['h', Buffer.from(JSON.stringify({ exp: ms / 1000 })).toString('base64url'), 's'].join('.');
+  JSON.stringify({
+    Statement: principals.map((name) => ({ Principal: { AWS: `arn:aws:iam::111122223333:${name}` } })),
+  });
+const policy = (...services: readonly string[]): string =>
+  JSON.stringify({ Statement: services.map((Service) => ({ Principal: { Service } })) });
+const tokenUntil = (ms: number): string =>
+  ['h', Buffer.from(JSON.stringify({ exp: ms / 1000 })).toString('base64url'), 's'].join('.');
 const absent = (): never => {
-  throw new UsageError('aws x y: An error occurred (ResourceNotFoundException) when calling the X operation: none');
+  throw new UsageError(
+    'aws x y: An error occurred (ResourceNotFoundException) when calling the X operation: none',
+  );
 };
 
 type Answers = { readonly [call: string]: unknown };
 
 /** The keys have the service, the operation, and an argument where two calls differ in it alone. */
 const healthy: Answers = {
-  'lambda get-account-settings': { AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 1000 } },
+  'lambda get-account-settings': {
+    AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 1000 },
+  },
   'cloudformation describe-stacks': ['Fleet-snapshot', 'Fleet-hub', 'Fleet-cluster-own', 'theirs'],
   'cloudformation describe-account-limits': {
     AccountLimits: [
@@ -60,12 +68,18 @@ const healthy: Answers = {
     ],
   },
   'iam get-account-summary': { SummaryMap: { Roles: 40, RolesQuota: 1000 } },
-  [`sns get-topic-attributes ${topicArn('page')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com') } },
-  [`sns get-topic-attributes ${topicArn('ticket')}`]: { Attributes: { Policy: policy('cloudwatch.amazonaws.com') } },
+  [`sns get-topic-attributes ${topicArn('page')}`]: {
+    Attributes: { Policy: policy('cloudwatch.amazonaws.com') },
+  },
+  [`sns get-topic-attributes ${topicArn('ticket')}`]: {
+    Attributes: { Policy: policy('cloudwatch.amazonaws.com') },
+  },
   'kms describe-key': { KeyMetadata: { KeyState: 'Enabled' } },
   [`kms get-key-policy ${keyArn}`]: { Policy: policy('logs.eu-west-1.amazonaws.com') },
   [`kms get-key-policy ${tableKeyArn}`]: { Policy: accountPolicyText('root') },
-  [`kms get-key-policy ${secretKeyArn}`]: { Policy: accountPolicyText('role/Fleet-eu-west-1-sync', 'role/Fleet-eu-west-1-sweep') },
+  [`kms get-key-policy ${secretKeyArn}`]: {
+    Policy: accountPolicyText('role/Fleet-eu-west-1-sync', 'role/Fleet-eu-west-1-sweep'),
+  },
   'eks describe-cluster': {
     cluster: {
       arn: 'arn:aws:eks:eu-west-1:111122223333:cluster/shop',
@@ -77,7 +91,9 @@ const healthy: Answers = {
   },
   'eks describe-addon': { addon: { status: 'ACTIVE' } },
   'eks list-pod-identity-associations': { associations: [{ associationId: 'a-1' }] },
-  'eks describe-pod-identity-association': { association: { roleArn: 'arn:aws:iam::111122223333:role/Fleet-eu-west-1-shop-relay' } },
+  'eks describe-pod-identity-association': {
+    association: { roleArn: 'arn:aws:iam::111122223333:role/Fleet-eu-west-1-shop-relay' },
+  },
   'secretsmanager get-secret-value': { SecretString: JSON.stringify({ token: 'opaque' }) },
 };
 
@@ -121,11 +137,14 @@ describe('config check --account', () => {
       'own: key of the secret',
       'own: API server, from this machine',
     ]);
-    for (const call of calls) expect(call).toMatch(/^\w+ (get|describe|list)-[\w-]+ .*--region eu-west-1( |$)/);
+    for (const call of calls)
+      expect(call).toMatch(/^\w+ (get|describe|list)-[\w-]+ .*--region eu-west-1( |$)/);
   });
 
   const eks = (change: object) => ({
-    'eks describe-cluster': { cluster: { ...(healthy['eks describe-cluster'] as { cluster: object }).cluster, ...change } },
+    'eks describe-cluster': {
+      cluster: { ...(healthy['eks describe-cluster'] as { cluster: object }).cluster, ...change },
+    },
   });
 
   it.each<[string, Answers, string, RegExp]>([
@@ -143,7 +162,11 @@ describe('config check --account', () => {
     ],
     [
       'a topic that alarms may not use',
-      { [`sns get-topic-attributes ${topicArn('page')}`]: { Attributes: { Policy: policy('events.amazonaws.com') } } },
+      {
+        [`sns get-topic-attributes ${topicArn('page')}`]: {
+          Attributes: { Policy: policy('events.amazonaws.com') },
+        },
+      },
       'hub: alarms.pageTopicArn',
       /sns:Publish/,
     ],
@@ -159,7 +182,11 @@ describe('config check --account', () => {
     ],
     [
       'an account whose other functions reserve most executions',
-      { 'lambda get-account-settings': { AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 300 } } },
+      {
+        'lambda get-account-settings': {
+          AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 300 },
+        },
+      },
       'hub: concurrent executions of Lambda',
       /hub\.lambdaConcurrencyLimit: 300$/,
     ],
@@ -175,7 +202,12 @@ describe('config check --account', () => {
       'hub: roles of IAM',
       /"Roles per account"/,
     ],
-    ['a key that is disabled', { [`kms describe-key ${keyArn}`]: { KeyMetadata: { KeyState: 'Disabled' } } }, 'hub: encryption.logs', /enabled key/],
+    [
+      'a key that is disabled',
+      { [`kms describe-key ${keyArn}`]: { KeyMetadata: { KeyState: 'Disabled' } } },
+      'hub: encryption.logs',
+      /enabled key/,
+    ],
     [
       'a key that the logs may not use',
       { [`kms get-key-policy ${keyArn}`]: { Policy: policy() } },
@@ -188,27 +220,60 @@ describe('config check --account', () => {
       'own: key of the secret',
       /arn:aws:iam::111122223333:root/,
     ],
-    ['an EKS older than the oldest tested version', eks({ version: '1.30' }), 'shop: version of EKS', /upgrade it to v1\.31 or newer/],
+    [
+      'an EKS older than the oldest tested version',
+      eks({ version: '1.30' }),
+      'shop: version of EKS',
+      /upgrade it to v1\.31 or newer/,
+    ],
     [
       'another authority',
       eks({ certificateAuthority: { data: Buffer.from('other').toString('base64') } }),
       'shop: api.ca and api.url',
       /give api\.ca: b3RoZXI=/,
     ],
-    ['another address', eks({ endpoint: 'https://other.example' }), 'shop: api.ca and api.url', /give api\.url: https:\/\/other\.example/],
-    ['an EKS without access entries', eks({ accessConfig: undefined }), 'shop: authentication mode of EKS', /authenticationMode=API_AND_CONFIG_MAP/],
-    ['an EKS without the agent', { 'eks describe-addon': absent }, 'shop: Pod Identity agent', /create-addon/],
+    [
+      'another address',
+      eks({ endpoint: 'https://other.example' }),
+      'shop: api.ca and api.url',
+      /give api\.url: https:\/\/other\.example/,
+    ],
+    [
+      'an EKS without access entries',
+      eks({ accessConfig: undefined }),
+      'shop: authentication mode of EKS',
+      /authenticationMode=API_AND_CONFIG_MAP/,
+    ],
+    [
+      'an EKS without the agent',
+      { 'eks describe-addon': absent },
+      'shop: Pod Identity agent',
+      /create-addon/,
+    ],
     [
       'an association of another hub',
-      { 'eks describe-pod-identity-association': { association: { roleArn: 'arn:aws:iam::111122223333:role/Canary-eu-west-1-shop-relay' } } },
+      {
+        'eks describe-pod-identity-association': {
+          association: { roleArn: 'arn:aws:iam::111122223333:role/Canary-eu-west-1-shop-relay' },
+        },
+      },
       'shop: Pod Identity association',
       /association: false/,
     ],
     ['a secret that is not there', { 'secretsmanager get-secret-value': absent }, 'own: secret', /"token"/],
-    ['a secret that does not parse', { 'secretsmanager get-secret-value': { SecretString: '{}' } }, 'own: secret', /"token"/],
+    [
+      'a secret that does not parse',
+      { 'secretsmanager get-secret-value': { SecretString: '{}' } },
+      'own: secret',
+      /"token"/,
+    ],
     [
       'a token that ends within a week',
-      { 'secretsmanager get-secret-value': { SecretString: JSON.stringify({ token: tokenUntil(now + 86_400_000) }) } },
+      {
+        'secretsmanager get-secret-value': {
+          SecretString: JSON.stringify({ token: tokenUntil(now + 86_400_000) }),
+        },
+      },
       'own: secret',
       /new ones/,
     ],
@@ -222,52 +287,81 @@ describe('config check --account', () => {
 
   it('a quota counts what the deploy adds: stacks that exist, and their roles, are there already', async () => {
     const found = async (changes: Answers) =>
-      (await asked(changes)).findings.filter(({ question }) => /stacks|roles/.test(question)).map((finding) => finding.found);
+      (await asked(changes)).findings
+        .filter(({ question }) => /stacks|roles/.test(question))
+        .map((finding) => finding.found);
     expect(await found({})).toEqual(['4 of 2000, and the file adds 1', '40 of 1000, and the file adds 1']);
-    expect(await found({ 'cloudformation describe-stacks': [] })).toEqual(['0 of 2000, and the file adds 4', '40 of 1000, and the file adds 8']);
+    expect(await found({ 'cloudformation describe-stacks': [] })).toEqual([
+      '0 of 2000, and the file adds 4',
+      '40 of 1000, and the file adds 8',
+    ]);
   });
 
-  it.each(['gradual', 'at-once'])('with rollout %s the stacks make as many roles as are counted', (rollout) => {
-    const yaml = `
+  it.each(['gradual', 'at-once'])(
+    'with rollout %s the stacks make as many roles as are counted',
+    (rollout) => {
+      const yaml = `
 hub: { name: Fleet, rollout: ${rollout} }
 clusters:
   - { id: shop, relay: { identity: { type: pod-identity, clusterName: shop } } }
   - { id: own, relay: { identity: { type: existing-role, roleArn: "arn:aws:iam::111122223333:role/own" } } }`;
-    const { snapshot, hub, clusters } = fleetOf(yaml);
-    const roles = [snapshot, hub, ...clusters].map((stack) => Object.keys(Template.fromStack(stack).findResources('AWS::IAM::Role')).length);
-    const planned = plannedOf(parseConfig('clusters.yaml', yaml), []);
-    expect(planned).toEqual({ stacks: roles.length, roles: roles.reduce((a, b) => a + b, 0) });
-  });
+      const { snapshot, hub, clusters } = fleetOf(yaml);
+      const roles = [snapshot, hub, ...clusters].map(
+        (stack) => Object.keys(Template.fromStack(stack).findResources('AWS::IAM::Role')).length,
+      );
+      const planned = plannedOf(parseConfig('clusters.yaml', yaml), []);
+      expect(planned).toEqual({ stacks: roles.length, roles: roles.reduce((a, b) => a + b, 0) });
+    },
+  );
 
   it('a right that is missing makes an answer unknown, and no other one', async () => {
     const refuses = (): never => {
       throw new UsageError('aws lambda get-account-settings: An error occurred (AccessDeniedException)');
     };
     const { findings } = await asked({ 'lambda get-account-settings': refuses });
-    expect([of(findings, 'unknown'), of(findings, 'wrong')]).toEqual([['hub: concurrent executions of Lambda'], []]);
+    expect([of(findings, 'unknown'), of(findings, 'wrong')]).toEqual([
+      ['hub: concurrent executions of Lambda'],
+      [],
+    ]);
   });
 
   it('an API server that is silent here may answer the hub’s VPC, and one of an unknown authority is wrong', async () => {
     const rejecting = (message: string) => async (): Promise<void> => Promise.reject(new Error(message));
     expect(of((await asked({}, rejecting('timed out after 5000 ms'))).findings, 'unknown')).toHaveLength(2);
-    expect(of((await asked({}, rejecting('unable to verify the first certificate'))).findings, 'wrong')).toHaveLength(2);
-    await expect(reachApi({ url: 'https://127.0.0.1:1', ca: authority, auth: { type: 'web-identity', audience: 'a' } })).rejects.toThrow(
-      'ECONNREFUSED',
-    );
+    expect(
+      of((await asked({}, rejecting('unable to verify the first certificate'))).findings, 'wrong'),
+    ).toHaveLength(2);
+    await expect(
+      reachApi({ url: 'https://127.0.0.1:1', ca: authority, auth: { type: 'web-identity', audience: 'a' } }),
+    ).rejects.toThrow('ECONNREFUSED');
   });
 
   it('Auto Mode of EKS has the agent without the add-on', async () => {
-    const { findings } = await asked({ ...eks({ computeConfig: { enabled: true } }), 'eks describe-addon': absent });
+    const { findings } = await asked({
+      ...eks({ computeConfig: { enabled: true } }),
+      'eks describe-addon': absent,
+    });
     expect(of(findings, 'wrong')).toEqual([]);
   });
 
   it('--policy has the right to each call that is made, and of secrets to those of the file alone', async () => {
     const { calls } = await asked();
-    const operation = (name: string): string => name.replace(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
-    const made = [...new Set(calls.map((call) => call.split(' ')).map(([service = '', name = '']) => `${service}:${operation(name)}`))].sort();
-    const { Statement } = accountPolicy(file) as { Statement: { Action: string | string[]; Resource: unknown }[] };
+    const operation = (name: string): string =>
+      name.replace(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
+    const made = [
+      ...new Set(
+        calls
+          .map((call) => call.split(' '))
+          .map(([service = '', name = '']) => `${service}:${operation(name)}`),
+      ),
+    ].sort();
+    const { Statement } = accountPolicy(file) as {
+      Statement: { Action: string | string[]; Resource: unknown }[];
+    };
     // AWS requires it of describe-stacks without a name.
-    expect(Statement.flatMap(({ Action }) => Action).sort()).toEqual([...made, 'cloudformation:ListStacks'].sort());
+    expect(Statement.flatMap(({ Action }) => Action).sort()).toEqual(
+      [...made, 'cloudformation:ListStacks'].sort(),
+    );
     expect(Statement[1]).toMatchObject({ Action: 'secretsmanager:GetSecretValue', Resource: [secretArn] });
   });
 });

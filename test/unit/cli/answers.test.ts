@@ -1,4 +1,7 @@
-/** The answers of `explain`, `history` and `cluster list` as data, against the schemas in the package, and as lines for people. */
+/**
+ * The answers of `explain`, `history` and `cluster list` as data, against the schemas in the package, and as
+ * lines for people.
+ */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
@@ -16,8 +19,12 @@ import { reasons } from '#shared/verdicts/verdict.ts';
 import { clusterRecord, input } from '#test/unit/explain/fixtures.ts';
 import { pod, service } from '#test/unit/slices/fixtures.ts';
 
-const ajv = new Ajv2020({ formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/ }, allowUnionTypes: true });
-const readSchema = (name: string) => JSON.parse(readFileSync(`docs/reference/schemas/${name}.schema.json`, 'utf8'));
+const ajv = new Ajv2020({
+  formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/ },
+  allowUnionTypes: true,
+});
+const readSchema = (name: string) =>
+  JSON.parse(readFileSync(`docs/reference/schemas/${name}.schema.json`, 'utf8'));
 function check(name: string, data: unknown): void {
   const validate = ajv.getSchema(name) ?? ajv.addSchema(readSchema(name), name).getSchema(name);
   validate?.(JSON.parse(JSON.stringify(data)));
@@ -26,7 +33,10 @@ function check(name: string, data: unknown): void {
 
 const notReady = (index: number): Pod => {
   const ready = pod(index);
-  const status = { ...ready.status, conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-03-01T09:00:00Z' }] };
+  const status = {
+    ...ready.status,
+    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-03-01T09:00:00Z' }],
+  };
   return { ...ready, status };
 };
 const terminating = (index: number): Pod => {
@@ -45,7 +55,13 @@ it.each([
   ['a deleted Service', input({ service: undefined })],
   ['a Service in shadow mode', input({ cluster: clusterRecord({ mode: 'shadow' }) })],
   ['a Service without a selector', input({ service: service({ selector: undefined }) })],
-  ['a comparison that differs', input({ cluster: clusterRecord({ mode: 'shadow' }), difference: { text: '["x"]', sinceMs: 1, confirmed: true } })],
+  [
+    'a comparison that differs',
+    input({
+      cluster: clusterRecord({ mode: 'shadow' }),
+      difference: { text: '["x"]', sinceMs: 1, confirmed: true },
+    }),
+  ],
 ])('the explanation of %s follows its schema', (_, given) => {
   check('explanation', explanationData(given, explainService(given)));
 });
@@ -53,7 +69,13 @@ it.each([
 it('the explanation as data has each pod with its state and reason', () => {
   const given = input({ pods: [pod(1), notReady(2), terminating(3)] });
   const { pods, state } = explanationData(given, explainService(given));
-  const slices = pods.map(({ slices: [slice] }) => [slice?.ready, slice?.serving, slice?.terminating, slice?.reason, slice?.since]);
+  const slices = pods.map(({ slices: [slice] }) => [
+    slice?.ready,
+    slice?.serving,
+    slice?.terminating,
+    slice?.reason,
+    slice?.since,
+  ]);
   expect(state).toBe('Written');
   expect(slices[1]).toEqual([false, false, false, 'NotReady', '2026-03-01T09:00:00Z']);
   expect(slices[2]).toEqual([false, true, true, 'Terminating', '2026-03-01T10:00:00Z']);
@@ -63,14 +85,33 @@ it('the explanation as data has each pod with its state and reason', () => {
 
 it('a Service that opts in has no writer while the switch of its cluster is off', () => {
   const { selector: _, ...spec } = service().spec ?? {};
-  const optsIn = { ...service(), spec, metadata: { ...service().metadata, annotations: { [annotationSelector]: 'app=a' } } };
-  const explained = (optIn: 'off' | 'active') => explainService(input({ service: optsIn, cluster: clusterRecord({ mode: 'shadow', optIn }) })).state;
+  const optsIn = {
+    ...service(),
+    spec,
+    metadata: { ...service().metadata, annotations: { [annotationSelector]: 'app=a' } },
+  };
+  const explained = (optIn: 'off' | 'active') =>
+    explainService(input({ service: optsIn, cluster: clusterRecord({ mode: 'shadow', optIn }) })).state;
   expect([explained('off'), explained('active')]).toEqual(['NoWriter', 'Written']);
 });
 
 const record: HistoryRecord = {
-  ...{ atMs: 1_000, generation: 3, seenMs: 900, dueMs: 950, acceptedMs: 1_100, endedMs: 1_150, untilMs: 1_000, times: 1 },
-  ...{ writes: { endpoints: 1, slices: 1 }, endings: { slices: { kind: 'failed', text: 'timeout' } }, notes: ['a note'], more: 0 },
+  ...{
+    atMs: 1_000,
+    generation: 3,
+    seenMs: 900,
+    dueMs: 950,
+    acceptedMs: 1_100,
+    endedMs: 1_150,
+    untilMs: 1_000,
+    times: 1,
+  },
+  ...{
+    writes: { endpoints: 1, slices: 1 },
+    endings: { slices: { kind: 'failed', text: 'timeout' } },
+    notes: ['a note'],
+    more: 0,
+  },
   changes: [
     {
       ...{ pod: 'web-1', reason: 'NotReady', why: 'its Ready condition is False' },
@@ -87,7 +128,11 @@ it('the history as data follows its schema, with a reason for each change', () =
   const data = historyData(key, [runData(record, {})], ['a remark']);
   check('history', data);
   check('run', data.runs[0]);
-  expect(data.runs[0]).toMatchObject({ result: 'Failed', messages: ['timeout', 'a note'], time: '1970-01-01T00:00:01.100Z' });
+  expect(data.runs[0]).toMatchObject({
+    result: 'Failed',
+    messages: ['timeout', 'a note'],
+    time: '1970-01-01T00:00:01.100Z',
+  });
   expect(data.runs[0]?.changes.map((c) => [c.place, c.from, c.to, c.reason])).toEqual([
     ['Endpoints', 'ready', 'not ready', 'NotReady'],
     ['IPv4', 'ready', 'not ready', 'NotReady'],
@@ -105,7 +150,8 @@ it('every code of a state and of a reason is in the schema and in the documents'
   const { properties } = readSchema('explanation');
   expect(properties.state.enum).toEqual([...serviceStates, null]);
   expect(properties.pods.items.properties.endpoints.properties.reason.enum).toEqual(reasons);
-  const changeReasons: readonly string[] = readSchema('run').properties.changes.items.properties.reason.anyOf[0].enum;
+  const changeReasons: readonly string[] =
+    readSchema('run').properties.changes.items.properties.reason.anyOf[0].enum;
   const codes = [...serviceStates, ...reasons, ...changeReasons];
   expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });
@@ -116,7 +162,9 @@ it('200 pods that are not ready for one reason take one screen, and the state co
   const lines = textOf(explainService(given)).split('\n');
   expect(lines[0]).toMatch(/^a ns\/foo: 1 of 201 selected pods is ready to be reached/);
   expect(lines[2]).toBe('Not ready (200)');
-  expect(lines[3]).toBe('  Endpoints and IPv4 slices: not ready, its Ready condition is False [as saved it is not listed yet]');
+  expect(lines[3]).toBe(
+    '  Endpoints and IPv4 slices: not ready, its Ready condition is False [as saved it is not listed yet]',
+  );
   expect(lines[14]).toBe('    and 190 more: -o wide names them');
   expect(lines[16]).toBe('Ready (1)');
   expect(lines.indexOf('Service')).toBeLessThan(24);
@@ -125,7 +173,9 @@ it('200 pods that are not ready for one reason take one screen, and the state co
 it('--not-ready shows only the pods that are not ready, and -o wide every pod with its places', () => {
   const explanation = explainService(input({ pods: [pod(1), notReady(2)] }));
   expect(textOf(explanation, { isNotReadyOnly: true })).not.toMatch(/^Ready|^Service/m);
-  expect(textOf(explanation, { isWide: true })).toContain('Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True');
+  expect(textOf(explanation, { isWide: true })).toContain(
+    'Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True',
+  );
 });
 
 it('colours depend on the option, and text of a cluster is escaped before it is coloured', () => {
@@ -135,7 +185,10 @@ it('colours depend on the option, and text of a cluster is escaped before it is 
 });
 
 it('times in this machine’s zone name the same moments', () => {
-  const text = rendered('since 2026-03-01T10:00:00.123Z', { color: 'never', isLocalTime: true }).replace('since ', '');
+  const text = rendered('since 2026-03-01T10:00:00.123Z', { color: 'never', isLocalTime: true }).replace(
+    'since ',
+    '',
+  );
   expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.123[+-]\d\d:\d\d$/);
   expect(Date.parse(text)).toBe(Date.parse('2026-03-01T10:00:00.123Z'));
 });

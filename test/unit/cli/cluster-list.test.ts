@@ -16,12 +16,20 @@ it('a switch, the first heartbeat, silence, late events and a wrong clock are ch
   const queues = { events: 'e', syncs: 's', parked: 'p', quarantine: 'q' };
   await registerCluster(table, { id: 'a', mode: 'active', settings: {}, queues }, now);
   const heartbeat = async (queueLagSeconds: number, clockAheadSeconds: number): Promise<void> => {
-    const heard = { heartbeatAtMs: now - queueLagSeconds * 1000, queueLagSeconds, clockAheadSeconds, readUpTo: {} };
+    const heard = {
+      heartbeatAtMs: now - queueLagSeconds * 1000,
+      queueLagSeconds,
+      clockAheadSeconds,
+      readUpTo: {},
+    };
     await recordHeartbeat(table, (await readCluster(table, 'a')) as ClusterRecord, heard);
   };
   const lines: string[] = [];
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-  const print = listOfClusters({ table, now: () => now } as unknown as Hub, { color: 'never', isLocalTime: false });
+  const print = listOfClusters({ table, now: () => now } as unknown as Hub, {
+    color: 'never',
+    isLocalTime: false,
+  });
   const printed = async (): Promise<string | undefined> => {
     lines.length = 0;
     await print();

@@ -38,8 +38,12 @@ afterAll(async () => {
 const cluster = (...args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> =>
   new Promise((resolve) => {
     const env = { ...process.env, HUB: String(process.pid), TABLE_NAME: '' };
-    execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', 'cluster', ...args], { cwd: root, env }, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: stdout + stderr }),
+    execFile(
+      process.execPath,
+      ['infra/command/fleet-endpoints.main.ts', 'cluster', ...args],
+      { cwd: root, env },
+      (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: stdout + stderr }),
     );
   });
 const modeOf = async (id: string) => (await readCluster(hub.table, id))?.mode;
@@ -57,7 +61,10 @@ it.concurrent('the command prints its arguments, and the existing clusters', asy
   expect(answers[1]?.output).toMatch(/no cluster unknown: there are .*known/);
   expect(answers[2]?.output).toMatch(/which cluster\? .*known/);
   for (const verb of ['opt-in', 'imports', 'exports'])
-    expect(await cluster(verb)).toMatchObject({ code: 2, output: expect.stringMatching(/which cluster\? .*known/) });
+    expect(await cluster(verb)).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(/which cluster\? .*known/),
+    });
   expect(await modeOf('known')).toBe('active');
 });
 
@@ -77,14 +84,23 @@ it.concurrent('a cluster that is not ready stays unchanged, and every reason is 
   expect(await modeOf('not-ready')).toBe('shadow');
   expect(await listAudit(hub.table, 'not-ready')).toEqual([]);
 
-  expect(await cluster('active', 'not-ready', '--override', '--reason', 'it must be')).toMatchObject({ code: 0 });
+  expect(await cluster('active', 'not-ready', '--override', '--reason', 'it must be')).toMatchObject({
+    code: 0,
+  });
   expect(await modeOf('not-ready')).toBe('active');
-  expect((await listAudit(hub.table, 'not-ready')).map((a) => a.what)).toEqual(['shadow → active (active with --override: it must be)']);
+  expect((await listAudit(hub.table, 'not-ready')).map((a) => a.what)).toEqual([
+    'shadow → active (active with --override: it must be)',
+  ]);
 });
 
 it.concurrent('a pause prints until when a late worker may write and wakes no service, and the switch back wakes every service', async () => {
   await hub.register('woken');
-  const named = (name: string) => ({ namespace: 'ns', name, version: versionOf(1, '7'), unnotifiedLabels: undefined });
+  const named = (name: string) => ({
+    namespace: 'ns',
+    name,
+    version: versionOf(1, '7'),
+    unnotifiedLabels: undefined,
+  });
   const projection = encodeProjection('Service', { metadata: { namespace: 'ns', name: 'web' } });
   await hub.table.put({ pk: 'woken#NS', sk: 'ns/' });
   const canary = 'fleet-endpoints-canary-x';
@@ -102,7 +118,12 @@ it.concurrent('a pause prints until when a late worker may write and wakes no se
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
   expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 service woken/);
   expect(await hub.take('woken', 'syncs')).toMatchObject(
-    [canary, 'gone', 'web'].map((name) => ({ namespace: 'ns', kind: 'service', name, retryNumbers: { endpoints: 0, slices: 0 } })),
+    [canary, 'gone', 'web'].map((name) => ({
+      namespace: 'ns',
+      kind: 'service',
+      name,
+      retryNumbers: { endpoints: 0, slices: 0 },
+    })),
   );
   expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
 });
@@ -111,16 +132,24 @@ it.concurrent('the list shows the days until the credentials in a secret end', a
   const api = { url: 'https://api.example.com', auth: { type: 'secret', secretArn: 'arn' } } as const;
   await registerCluster(hub.table, { id: 'ending', mode: 'shadow', api }, Date.now());
   await recordCredentialsEnd(hub.table, 'ending', Date.now() + 6.5 * 86_400_000);
-  expect((await cluster('list')).output).toMatch(/^ending +the credentials in its secret end in 6 days: \d{4}-\d\d-\d\dT/m);
+  expect((await cluster('list')).output).toMatch(
+    /^ending +the credentials in its secret end in 6 days: \d{4}-\d\d-\d\dT/m,
+  );
   await recordCredentialsEnd(hub.table, 'ending', Date.parse('2026-01-02T03:04:05Z'));
-  expect((await cluster('list')).output).toMatch(/^ending +the credentials in its secret ended 2026-01-02T03:04:05Z$/m);
+  expect((await cluster('list')).output).toMatch(
+    /^ending +the credentials in its secret ended 2026-01-02T03:04:05Z$/m,
+  );
   await recordCredentialsEnd(hub.table, 'ending', 0);
   expect((await cluster('list')).output).not.toMatch(/in its secret/);
 });
 
 it.concurrent('two writers are shown, and `active` asks again before it believes that one is left', async () => {
   await hub.register('contested');
-  await recordWriterConflict(hub.table, (await readCluster(hub.table, 'contested')) as ClusterRecord, Date.now());
+  await recordWriterConflict(
+    hub.table,
+    (await readCluster(hub.table, 'contested')) as ClusterRecord,
+    Date.now(),
+  );
   expect((await cluster('list')).output).toMatch(/contested +active .*open: two-writers/);
   const { code, output } = await cluster('active', 'contested');
   expect(code).toBe(2);
@@ -133,16 +162,26 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
 it.concurrent('a cluster whose own controllers cannot be switched off is never active with any option', async () => {
   await hub.register('on-eks');
   await switchMode(hub.table, 'on-eks', 'shadow', Date.now());
-  await hub.table.update(accessKey('on-eks'), { set: { api: JSON.stringify({ url: '', auth: { type: 'eks', clusterName: 'c' } }) } });
-  expect(await cluster('active', 'on-eks', '--override')).toMatchObject({ code: 2, output: expect.stringContaining("on-eks can't be active: EKS") });
+  await hub.table.update(accessKey('on-eks'), {
+    set: { api: JSON.stringify({ url: '', auth: { type: 'eks', clusterName: 'c' } }) },
+  });
+  expect(await cluster('active', 'on-eks', '--override')).toMatchObject({
+    code: 2,
+    output: expect.stringContaining("on-eks can't be active: EKS"),
+  });
   expect(await modeOf('on-eks')).toBe('shadow');
 });
 
 it.concurrent('a cluster that has left is listed as such and cannot be switched', async () => {
   await hub.register('gone');
   await drainCluster(hub.table, 'gone', Date.now());
-  expect((await cluster('list')).output).toMatch(/^gone +draining: the hub does not write to it since .*, and its endpoints stay as they are$/m);
-  expect(await cluster('active', 'gone', '--override')).toMatchObject({ code: 2, output: expect.stringContaining('gone is deregistered') });
+  expect((await cluster('list')).output).toMatch(
+    /^gone +draining: the hub does not write to it since .*, and its endpoints stay as they are$/m,
+  );
+  expect(await cluster('active', 'gone', '--override')).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('gone is deregistered'),
+  });
   expect(await modeOf('gone')).toBe('draining');
 });
 
@@ -155,7 +194,9 @@ it.concurrent('a pause of a cluster whose Services opt in prints the same time, 
     await switchMode(hub.table, id, 'shadow', Date.now());
     await switchOptIn(hub.table, id, optIn, Date.now());
   }
-  expect((await cluster('pause', 'opted-in')).output).toMatch(/^opted-in {2}a worker may still write until \S+Z: let another hub write after that$/m);
+  expect((await cluster('pause', 'opted-in')).output).toMatch(
+    /^opted-in {2}a worker may still write until \S+Z: let another hub write after that$/m,
+  );
   expect((await cluster('pause', 'compared')).output).not.toContain('may still write');
 });
 
@@ -173,15 +214,31 @@ it('`pause --all` pauses every registered cluster, with removed clusters and clu
     },
     Date.now(),
   );
-  const service = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection: undefined, unnotifiedLabels: undefined, deletedAtMs: 1 };
+  const service = {
+    namespace: 'ns',
+    name: 'web',
+    version: versionOf(1, '7'),
+    projection: undefined,
+    unnotifiedLabels: undefined,
+    deletedAtMs: 1,
+  };
   await hub.table.put({ pk: 'a-no-queue#NS', sk: 'ns/' });
   await putObject({ table: hub.table, cluster: 'a-no-queue' }, 'Service', service, undefined);
   const { code, output } = await cluster('pause', '--all', '--reason', 'stop everything');
   expect({ code, output }).toMatchObject({ code: 0 });
   expect(output).toMatch(/^a-no-queue {2}active → paused$/m);
-  expect(await Promise.all(['still-here', 'a-no-queue', 'known', 'left'].map(modeOf))).toEqual(['paused', 'paused', 'paused', 'draining']);
-  expect((await listAudit(hub.table, 'still-here')).map((a) => a.what)).toEqual(['active → paused (pause: stop everything)']);
-  expect((await cluster('shadow', 'a-no-queue')).output).toMatch(/^a-no-queue {2}paused → shadow, sweep enqueues the services/m);
+  expect(await Promise.all(['still-here', 'a-no-queue', 'known', 'left'].map(modeOf))).toEqual([
+    'paused',
+    'paused',
+    'paused',
+    'draining',
+  ]);
+  expect((await listAudit(hub.table, 'still-here')).map((a) => a.what)).toEqual([
+    'active → paused (pause: stop everything)',
+  ]);
+  expect((await cluster('shadow', 'a-no-queue')).output).toMatch(
+    /^a-no-queue {2}paused → shadow, sweep enqueues the services/m,
+  );
   expect((await readCluster(hub.table, 'a-no-queue'))?.modeSwitch.owesWaking).toBe(true);
 });
 
@@ -189,7 +246,12 @@ it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well,
   const queues = { events: 'x', syncs: 'x', parked: 'x', quarantine: 'x' };
   await registerCluster(
     hub.table,
-    { id: 'opts-in', mode: 'shadow', queues, api: { url: 'https://x', auth: { type: 'eks', clusterName: 'x' } } },
+    {
+      id: 'opts-in',
+      mode: 'shadow',
+      queues,
+      api: { url: 'https://x', auth: { type: 'eks', clusterName: 'x' } },
+    },
     Date.now(),
   );
   const refused = await Promise.all([
@@ -204,32 +266,69 @@ it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well,
   expect(told).toMatch(
     /Allowed choices are off, shadow, active[\s\S]*--withdraw goes with off[\s\S]*--abandon goes with off[\s\S]*no cluster nowhere: there are/,
   );
-  expect(told).toMatch(/NOT {2}first lists: [\s\S]*NOT {2}reachable: there is no connection to it[\s\S]*opts-in stays opt-in off: see above/);
+  expect(told).toMatch(
+    /NOT {2}first lists: [\s\S]*NOT {2}reachable: there is no connection to it[\s\S]*opts-in stays opt-in off: see above/,
+  );
   expect((await readCluster(hub.table, 'opts-in'))?.optIn).toBe('off');
-  const { code, output } = await cluster('opt-in', 'opts-in', 'active', '--override', '--reason', 'first try');
+  const { code, output } = await cluster(
+    'opt-in',
+    'opts-in',
+    'active',
+    '--override',
+    '--reason',
+    'first try',
+  );
   expect([code, output]).toEqual([0, expect.stringContaining('opts-in  opt-in off → active')]);
   expect(await readCluster(hub.table, 'opts-in')).toMatchObject({ mode: 'shadow', optIn: 'active' });
-  expect((await listAudit(hub.table, 'opts-in')).map((a) => a.what)).toEqual(['opt-in off → active with --override: first try']);
+  expect((await listAudit(hub.table, 'opts-in')).map((a) => a.what)).toEqual([
+    'opt-in off → active with --override: first try',
+  ]);
   expect((await cluster('list')).output).toMatch(/opts-in +shadow +active /);
-  expect((await cluster('opt-in', 'opts-in', 'off')).output).toContain('opt-in opts-in off --withdraw deletes them');
-  expect((await cluster('opt-in', 'opts-in', 'off', '--abandon')).output).toContain('opts-in  its stack may be deleted');
+  expect((await cluster('opt-in', 'opts-in', 'off')).output).toContain(
+    'opt-in opts-in off --withdraw deletes them',
+  );
+  expect((await cluster('opt-in', 'opts-in', 'off', '--abandon')).output).toContain(
+    'opts-in  its stack may be deleted',
+  );
   expect((await readCluster(hub.table, 'opts-in'))?.abandonsOptIn).toBe(true);
   expect((await listAudit(hub.table, 'opts-in')).at(-1)?.what).toBe('opt-in off → off with --abandon');
 });
 
 describe('services that opt in', () => {
-  const slice = (uid: string) => ({ metadata: { name: 'web-1', uid, labels: { [labelSliceManagedBy]: optInManagedBy } }, endpoints: [] });
+  const slice = (uid: string) => ({
+    metadata: { name: 'web-1', uid, labels: { [labelSliceManagedBy]: optInManagedBy } },
+    endpoints: [],
+  });
   async function withService(id: string, spec: object): Promise<void> {
     await hub.register(id);
     await switchMode(hub.table, id, 'shadow', Date.now());
     await switchOptIn(hub.table, id, 'active', Date.now());
-    const metadata = { namespace: 'ns', name: 'web', uid: 'u', annotations: { [annotationSelector]: 'app=web' } };
+    const metadata = {
+      namespace: 'ns',
+      name: 'web',
+      uid: 'u',
+      annotations: { [annotationSelector]: 'app=web' },
+    };
     const projection = encodeProjection('Service', { metadata, spec });
     await hub.table.put({ pk: `${id}#NS`, sk: 'ns/' });
-    const record = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
+    const record = {
+      namespace: 'ns',
+      name: 'web',
+      version: versionOf(1, '7'),
+      projection,
+      unnotifiedLabels: undefined,
+      deletedAtMs: 0,
+    };
     await putObject({ table: hub.table, cluster: id }, 'Service', record, undefined);
     const object = slice('s');
-    await saveOutput(hub.table, key(id), { kind: 'EndpointSlice', name: 'web-1', uid: 's', version: versionOf(1, '8'), generation: 1, object });
+    await saveOutput(hub.table, key(id), {
+      kind: 'EndpointSlice',
+      name: 'web-1',
+      uid: 's',
+      version: versionOf(1, '8'),
+      generation: 1,
+      object,
+    });
   }
   const key = (id: string) => ({ cluster: id, namespace: 'ns', name: 'web' });
 
@@ -239,7 +338,11 @@ describe('services that opt in', () => {
       /listed {2}opt-in active, mode shadow: 1 Service with the annotation fleet-endpoints\/selector\n {2}ns\/web {2}fleet-endpoints, opt-in\n/,
     );
     await switchOptIn(hub.table, 'listed', 'shadow', Date.now());
-    await saveDifference(hub.table, key('listed'), { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false });
+    await saveDifference(hub.table, key('listed'), {
+      text: '["EndpointSlices: would be written: x"]',
+      sinceMs: 1,
+      confirmed: false,
+    });
     const { output } = await cluster('opt-in', 'listed');
     expect(output).toContain('ns/web  no writer: preview');
     expect(output).toContain('Preview:\n        EndpointSlices: would be written: x');
@@ -251,7 +354,9 @@ describe('services that opt in', () => {
     await hub.table.update(metaKey('rebuilt'), { set: { annotated: '1 0 1 0', optIn: 'off' } });
     expect(await cluster('opt-in', 'rebuilt', 'off', '--withdraw', '--wait-for', '0')).toMatchObject({
       code: 2,
-      output: expect.stringContaining('rebuilt stays opt-in off: its relay counts 1 Service with slices of the hub, whose records have 0'),
+      output: expect.stringContaining(
+        'rebuilt stays opt-in off: its relay counts 1 Service with slices of the hub, whose records have 0',
+      ),
     });
     expect((await readCluster(hub.table, 'rebuilt'))?.withdrawsOptIn).toBe(false);
   });
@@ -259,21 +364,42 @@ describe('services that opt in', () => {
   it.concurrent('services that opt in are withdrawn only where they have their selectors, or by --override, and it waits until they are gone', async () => {
     await withService('withdrawn', { ports: [{ port: 80 }] });
     const refused = await cluster('opt-in', 'withdrawn', 'off', '--withdraw');
-    expect(refused).toMatchObject({ code: 2, output: expect.stringMatching(/stays opt-in active: 1 services have no selector, .*: ns\/web\. Add/) });
+    expect(refused).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(/stays opt-in active: 1 services have no selector, .*: ns\/web\. Add/),
+    });
     expect((await readCluster(hub.table, 'withdrawn'))?.withdrawsOptIn).toBe(false);
     const inVain = await cluster('opt-in', 'withdrawn', 'off', '--withdraw', '--override', '--wait-for', '0');
-    expect(inVain).toMatchObject({ code: 1, output: expect.stringContaining('withdrawn stays withdrawing: 1 services have slices of ours') });
+    expect(inVain).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('withdrawn stays withdrawing: 1 services have slices of ours'),
+    });
     expect((await cluster('list')).output).toMatch(/withdrawn +shadow +withdrawing /);
     const waiting = cluster('opt-in', 'withdrawn', 'off', '--withdraw', '--override');
     // As sync would do.
-    const gone = { kind: 'EndpointSlice', name: 'web-1', uid: 's', version: versionOf(1, '9'), generation: 1, object: undefined } as const;
+    const gone = {
+      kind: 'EndpointSlice',
+      name: 'web-1',
+      uid: 's',
+      version: versionOf(1, '9'),
+      generation: 1,
+      object: undefined,
+    } as const;
     await saveOutput(hub.table, key('withdrawn'), gone);
     await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', kind: 'service', name: 'web' }));
     await vi.waitFor(async () => {
-      await hub.table.delete(workKey({ cluster: 'withdrawn', namespace: 'ns', kind: 'service', name: 'web' }));
-      expect(await readCluster(hub.table, 'withdrawn')).toMatchObject({ optIn: 'off', withdrawsOptIn: false });
+      await hub.table.delete(
+        workKey({ cluster: 'withdrawn', namespace: 'ns', kind: 'service', name: 'web' }),
+      );
+      expect(await readCluster(hub.table, 'withdrawn')).toMatchObject({
+        optIn: 'off',
+        withdrawsOptIn: false,
+      });
     }, 120_000);
-    expect(await waiting).toMatchObject({ code: 0, output: expect.stringContaining('withdrawn  all are deleted') });
+    expect(await waiting).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('withdrawn  all are deleted'),
+    });
     const audits = (await listAudit(hub.table, 'withdrawn')).map((a) => a.what);
     // The hub's clock does not order two processes within a second.
     expect(audits).toHaveLength(3);

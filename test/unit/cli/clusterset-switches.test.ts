@@ -23,7 +23,11 @@ import { memoryTable } from '#test/support/table-memory.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const api = { url: 'https://c.example', auth: { type: 'eks', clusterName: 'c' } } as const;
-const prod = { ...noMembership, set: 'prod', exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] } } as const;
+const prod = {
+  ...noMembership,
+  set: 'prod',
+  exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] },
+} as const;
 
 let printed: string[];
 beforeEach(() => {
@@ -41,23 +45,34 @@ async function start(clusterset: ClustersetMembership | undefined = prod) {
   const table = memoryTable();
   const hub = { name: 'the hub', table, now: () => now, connectionsFile: undefined } as unknown as Hub;
   const add = (id: string, membership: ClustersetMembership | undefined, withApi = true) =>
-    registerCluster(table, { id, mode: 'shadow', ...(withApi && { api }), ...(membership && { clusterset: membership }) }, now);
+    registerCluster(
+      table,
+      { id, mode: 'shadow', ...(withApi && { api }), ...(membership && { clusterset: membership }) },
+      now,
+    );
   await add('a', clusterset);
   const wake = async () => '3 services woken';
   return {
     table,
     hub,
     add,
-    imports: (imports: 'off' | 'shadow' | 'active' | undefined, more = {}) => importsCommand(hub, { id: 'a', imports, ...more }, wake),
-    exports: (exports: string | undefined, more = {}) => exportsCommand(hub, { id: 'a', exports, ...more }, wake),
+    imports: (imports: 'off' | 'shadow' | 'active' | undefined, more = {}) =>
+      importsCommand(hub, { id: 'a', imports, ...more }, wake),
+    exports: (exports: string | undefined, more = {}) =>
+      exportsCommand(hub, { id: 'a', exports, ...more }, wake),
     membership: async () => (await readCluster(table, 'a'))?.clusterset,
     audit: async () => (await listAudit(table, 'a')).map((entry) => entry.what),
   };
 }
 
 /** As sweep and relay leave it in a cluster that is ready. */
-async function ready(table: Awaited<ReturnType<typeof start>>['table'], imports: readonly string[] | undefined): Promise<void> {
-  const lists = Object.fromEntries(['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`synced_${kind}`, 1]));
+async function ready(
+  table: Awaited<ReturnType<typeof start>>['table'],
+  imports: readonly string[] | undefined,
+): Promise<void> {
+  const lists = Object.fromEntries(
+    ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`synced_${kind}`, 1]),
+  );
   const rights = JSON.stringify({ at: now - 60_000, missing: [], optIn: [], ...(imports && { imports }) });
   await table.update(metaKey('a'), { set: { ...lists, rights, heartbeatAt: now - 5_000 } });
 }
@@ -74,15 +89,21 @@ describe('the switch of imports', () => {
 
   it('imports are active only with a live relay and all rights of the writer, each of which is printed', async () => {
     const { table, imports, membership, audit } = await start();
-    await expect(imports('active')).rejects.toThrow(new UsageError('a keeps imports off: see above; --override switches it anyway'));
+    await expect(imports('active')).rejects.toThrow(
+      new UsageError('a keeps imports off: see above; --override switches it anyway'),
+    );
     expect(printed.join('\n')).toMatch(
       /NOT {2}first lists: [\s\S]*NOT {2}relay: no heartbeat yet[\s\S]*NOT {2}rights: unknown: sweep checks a cluster of a set/,
     );
     await ready(table, ['create services', 'patch serviceimports/status']);
     printed.length = 0;
     await expect(imports('active')).rejects.toThrow('a keeps imports off');
-    expect(printed.join('\n')).toContain('NOT  rights: missing: create services, patch serviceimports/status');
-    expect(printed.at(-1)).toBe('a  to allow it, put imports: shadow or active into clusters.yaml, and apply relay manifest a');
+    expect(printed.join('\n')).toContain(
+      'NOT  rights: missing: create services, patch serviceimports/status',
+    );
+    expect(printed.at(-1)).toBe(
+      'a  to allow it, put imports: shadow or active into clusters.yaml, and apply relay manifest a',
+    );
     expect([(await membership())?.imports, await audit()]).toEqual(['off', []]);
     await ready(table, []);
     await imports('active');
@@ -96,18 +117,40 @@ describe('the switch of imports', () => {
       'a off --withdraw deletes it, or kubectl delete serviceimports -A -l app.kubernetes.io/managed-by=fleet-endpoints',
     );
     await imports('active', { override: true });
-    expect(await audit()).toEqual(expect.arrayContaining(['imports active → off', 'imports off → active with --override']));
+    expect(await audit()).toEqual(
+      expect.arrayContaining(['imports active → off', 'imports off → active with --override']),
+    );
   });
 
   it('existing imports of another set are printed, by the switch and without a value, and stay', async () => {
     const { table, imports } = await start();
-    const left = (name: string, set: string, labels: object = { 'app.kubernetes.io/managed-by': 'fleet-endpoints' }) => {
-      const metadata = { namespace: 'shop', name, uid: name, labels, annotations: { 'fleet-endpoints/clusterset': set } };
-      const projection = encodeProjection('ServiceImport', { metadata, spec: { type: 'ClusterSetIP', ports: [] } } as never);
+    const left = (
+      name: string,
+      set: string,
+      labels: object = { 'app.kubernetes.io/managed-by': 'fleet-endpoints' },
+    ) => {
+      const metadata = {
+        namespace: 'shop',
+        name,
+        uid: name,
+        labels,
+        annotations: { 'fleet-endpoints/clusterset': set },
+      };
+      const projection = encodeProjection('ServiceImport', {
+        metadata,
+        spec: { type: 'ClusterSetIP', ports: [] },
+      } as never);
       return putObject(
         { table, cluster: 'a' },
         'ServiceImport',
-        { namespace: 'shop', name, version: versionOf(1, '1'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 },
+        {
+          namespace: 'shop',
+          name,
+          version: versionOf(1, '1'),
+          projection,
+          unnotifiedLabels: undefined,
+          deletedAtMs: 0,
+        },
         undefined,
       );
     };
@@ -128,9 +171,13 @@ describe('the switch of imports', () => {
     const { table, hub, add, imports } = await start();
     const other = (id: string) => importsCommand(hub, { id, imports: 'active' }, async () => '');
     await add('without-api', prod, false);
-    await expect(other('without-api')).rejects.toThrow('without-api has no api to write to: off and shadow are allowed without one');
+    await expect(other('without-api')).rejects.toThrow(
+      'without-api has no api to write to: off and shadow are allowed without one',
+    );
     await add('alone', undefined);
-    await expect(other('alone')).rejects.toThrow('alone is in no clusterset: give it imports: shadow in clusters.yaml');
+    await expect(other('alone')).rejects.toThrow(
+      'alone is in no clusterset: give it imports: shadow in clusters.yaml',
+    );
     await expect(other('nowhere')).rejects.toThrow('no cluster nowhere: there are a, alone, without-api');
     await drainCluster(table, 'a', Date.now());
     await expect(imports('active')).rejects.toThrow('a is deregistered');
@@ -145,7 +192,13 @@ describe('the switch of exports', () => {
     await exports('all');
     await exports('none', { reason: 'an incident' });
     expect((await membership())?.exports.namespaces).toEqual([]);
-    expect(await audit()).toEqual(expect.arrayContaining(['exports web → web,api', 'exports web,api → all', 'exports all → none: an incident']));
+    expect(await audit()).toEqual(
+      expect.arrayContaining([
+        'exports web → web,api',
+        'exports web,api → all',
+        'exports all → none: an incident',
+      ]),
+    );
     expect(printed[0]).toBe('a  exports web → web,api, 3 services woken');
   });
 
@@ -161,10 +214,14 @@ describe('the switch of exports', () => {
 
   it('exports are refused without ranges of pods, in no set, and where ranges of two clusters overlap', async () => {
     const { add, exports } = await start({ ...noMembership, set: 'prod', imports: 'shadow' });
-    await expect(exports('web')).rejects.toThrow("a has no ranges for its pods' addresses: give it exports: { namespaces: […], podCidrs: […] }");
+    await expect(exports('web')).rejects.toThrow(
+      "a has no ranges for its pods' addresses: give it exports: { namespaces: […], podCidrs: […] }",
+    );
     const overlapping = await start();
     await overlapping.add('b', { ...prod, exports: { namespaces: ['web'], podCidrs: ['10.20.128.0/17'] } });
-    await expect(overlapping.exports('api')).rejects.toThrow('podCidrs of a and of b overlap: 10.20.0.0/16 and 10.20.128.0/17');
+    await expect(overlapping.exports('api')).rejects.toThrow(
+      'podCidrs of a and of b overlap: 10.20.0.0/16 and 10.20.128.0/17',
+    );
     await add('b', undefined);
     const alone = await start(undefined);
     await expect(registerCluster(alone.table, { id: 'a', mode: 'shadow' }, now)).resolves.toBeUndefined();
@@ -173,8 +230,11 @@ describe('the switch of exports', () => {
   it('exports are refused without an API, and withdrawn without one', async () => {
     const { table, hub, add } = await start();
     await add('without-api', prod, false);
-    const exports = (typed: string) => exportsCommand(hub, { id: 'without-api', exports: typed, override: true }, async () => '');
-    await expect(exports('web,api')).rejects.toThrow('without-api has no api, which the hub asks before it withdraws endpoints: give it api');
+    const exports = (typed: string) =>
+      exportsCommand(hub, { id: 'without-api', exports: typed, override: true }, async () => '');
+    await expect(exports('web,api')).rejects.toThrow(
+      'without-api has no api, which the hub asks before it withdraws endpoints: give it api',
+    );
     await exports('none');
     expect((await readCluster(table, 'without-api'))?.clusterset.exports.namespaces).toEqual([]);
   });
@@ -183,7 +243,9 @@ describe('the switch of exports', () => {
     const { table, exports, membership, audit } = await start();
     await saveExportMark(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '1 1');
     await saveExportEntry(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{"cluster":"a"}');
-    await expect(exports('api')).rejects.toThrow('a keeps exports web: it is the only cluster that exports web/cart, and its importers would lose');
+    await expect(exports('api')).rejects.toThrow(
+      'a keeps exports web: it is the only cluster that exports web/cart, and its importers would lose',
+    );
     await exports('web,api');
     await exports('api', { override: true });
     expect((await membership())?.exports.namespaces).toEqual(['api']);
@@ -197,16 +259,26 @@ describe('the switch of exports', () => {
   it('opt-in is not switched off while a Service that opts in is exported, but by --override', async () => {
     const { table, hub } = await start();
     await switchOptIn(table, 'a', 'active', now);
-    const optIn = (to: 'off' | 'shadow', more = {}) => optInCommand(hub, { id: 'a', optIn: to, ...more }, async () => '3 services woken');
+    const optIn = (to: 'off' | 'shadow', more = {}) =>
+      optInCommand(hub, { id: 'a', optIn: to, ...more }, async () => '3 services woken');
     await table.put({ pk: 'a#NS', sk: 'web/' });
     for (const name of ['cart', 'own']) {
       const metadata = { namespace: 'web', name, annotations: { [annotationSelector]: 'app=cart' } };
       const projection = encodeProjection('Service', { metadata, spec: { ports: [{ port: 80 }] } });
-      const record = { namespace: 'web', name, version: versionOf(1, '7'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
+      const record = {
+        namespace: 'web',
+        name,
+        version: versionOf(1, '7'),
+        projection,
+        unnotifiedLabels: undefined,
+        deletedAtMs: 0,
+      };
       await putObject({ table, cluster: 'a' }, 'Service', record, undefined);
     }
     await saveExportMark(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '1 1');
-    await expect(optIn('off')).rejects.toThrow(/^a stays opt-in active: 1 Service that opts in is exported: web\/cart\./);
+    await expect(optIn('off')).rejects.toThrow(
+      /^a stays opt-in active: 1 Service that opts in is exported: web\/cart\./,
+    );
     await optIn('shadow');
     await expect(optIn('off')).rejects.toThrow('a stays opt-in shadow');
     await optIn('off', { override: true });
@@ -230,7 +302,9 @@ it('a kind of the API that a cluster needs without having sent a list of it is n
   const told = async (): Promise<readonly string[]> => {
     printed.length = 0;
     await imports(undefined);
-    return printed.filter((line) => line.includes('has sent no list of')).map((line) => line.replace(/.*no list of (\w+):.*/, '$1'));
+    return printed
+      .filter((line) => line.includes('has sent no list of'))
+      .map((line) => line.replace(/.*no list of (\w+):.*/, '$1'));
   };
   expect(await told()).toEqual(['ServiceExports', 'ServiceImports']);
   await table.update(metaKey('a'), { set: { synced_ServiceExport: 1 } });
@@ -244,7 +318,10 @@ const people = { color: 'never', isLocalTime: false } as const;
 it('the state of a cluster in its set is printed without a switch, and in the list of clusters if there is a set', async () => {
   const { table, hub, add, imports, audit } = await start();
   await imports(undefined);
-  expect(printed.slice(0, 2)).toEqual(['a  clusterset prod: imports off, exports web', '    addresses of its pods: 10.20.0.0/16']);
+  expect(printed.slice(0, 2)).toEqual([
+    'a  clusterset prod: imports off, exports web',
+    '    addresses of its pods: 10.20.0.0/16',
+  ]);
   expect(await audit()).toEqual([]);
   await add('b', undefined);
   printed.length = 0;
@@ -269,12 +346,18 @@ it('the list of clusters names the number of Services without a writer', async (
   await table.update(metaKey('a'), { set: { annotated: '2 1', optIn: 'active' } });
   printed.length = 0;
   await listOfClusters(hub, people)();
-  expect(printed.at(-1)).toBe('a  1 Service without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in a lists it');
+  expect(printed.at(-1)).toBe(
+    'a  1 Service without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in a lists it',
+  );
   await table.update(metaKey('a'), { set: { optIn: 'off' } });
   printed.length = 0;
   await listOfClusters(hub, people)();
-  expect(printed.at(-1)).toBe('a  3 Services without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in a lists them');
+  expect(printed.at(-1)).toBe(
+    'a  3 Services without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in a lists them',
+  );
   printed.length = 0;
   await listOfClusters(hub, { ...people, format: 'json' })();
-  expect(JSON.parse(printed.join('\n')).map((c: { servicesWithoutWriter: number }) => c.servicesWithoutWriter)).toEqual([3, null]);
+  expect(
+    JSON.parse(printed.join('\n')).map((c: { servicesWithoutWriter: number }) => c.servicesWithoutWriter),
+  ).toEqual([3, null]);
 });

@@ -25,7 +25,10 @@ interface Given {
 
 async function world() {
   const table = memoryTable();
-  async function cluster(id: string, { secondsSilent, lists = true, queueLagSeconds = 0, clockAheadSeconds = 0 }: Given = {}): Promise<void> {
+  async function cluster(
+    id: string,
+    { secondsSilent, lists = true, queueLagSeconds = 0, clockAheadSeconds = 0 }: Given = {},
+  ): Promise<void> {
     await registerCluster(table, { id, mode: 'active', settings: {}, queues }, now);
     const meta = (await readCluster(table, id)) as ClusterRecord;
     if (secondsSilent === undefined) return;
@@ -39,7 +42,14 @@ async function world() {
     if (lists) for (const kind of kinds) await markFirstListApplied(table, meta, kind, versionOf(1, '1'));
   }
   const examined = (changes: Partial<DoctorDeps> = {}): Promise<readonly Finding[]> =>
-    examine({ hub: { name: 'table T', table, now: () => now }, identity: async () => 'arn:x', now: () => now, env: {}, program: 'p 1', ...changes });
+    examine({
+      hub: { name: 'table T', table, now: () => now },
+      identity: async () => 'arn:x',
+      now: () => now,
+      env: {},
+      program: 'p 1',
+      ...changes,
+    });
   return { table, cluster, examined };
 }
 
@@ -69,8 +79,12 @@ describe('doctor', () => {
     await cluster('moved', { secondsSilent: 600 });
     await switchMode(table, 'moved', 'paused', now);
     const text = textOf(pageOf(await examined()));
-    expect(text).toMatch(/^WRONG {3}new: relay: no heartbeat yet\n +apply its manifest \(relay manifest new\)/m);
-    expect(text).toMatch(/^WRONG {3}silent: relay: last heartbeat 600 s ago\n +docs\/runbook\.md#relaysilent/m);
+    expect(text).toMatch(
+      /^WRONG {3}new: relay: no heartbeat yet\n +apply its manifest \(relay manifest new\)/m,
+    );
+    expect(text).toMatch(
+      /^WRONG {3}silent: relay: last heartbeat 600 s ago\n +docs\/runbook\.md#relaysilent/m,
+    );
     expect(text).toMatch(/^WRONG {3}listing: first lists: missing\n +docs\/runbook\.md#gateclosed/m);
     expect(text).toMatch(/^ok {6}clusters: without a finding: 1 of 4$/m);
   });
@@ -81,8 +95,12 @@ describe('doctor', () => {
     await cluster('skewed', { secondsSilent: 5, clockAheadSeconds: -90 });
     await cluster('usual', { secondsSilent: 5, queueLagSeconds: 1, clockAheadSeconds: 1 });
     const text = textOf(pageOf(await examined()));
-    expect(text).toMatch(/^WRONG {3}late: relay: last heartbeat 7205 s ago, waited 7200 s in the events queue\n +docs\/runbook\.md#relaysilent/m);
-    expect(text).toMatch(/^WRONG {3}skewed: clock: the clock of the relay's node is 90 s behind the hub's\n +synchronise the clock of that node/m);
+    expect(text).toMatch(
+      /^WRONG {3}late: relay: last heartbeat 7205 s ago, waited 7200 s in the events queue\n +docs\/runbook\.md#relaysilent/m,
+    );
+    expect(text).toMatch(
+      /^WRONG {3}skewed: clock: the clock of the relay's node is 90 s behind the hub's\n +synchronise the clock of that node/m,
+    );
     expect(text).toMatch(/^ok {6}clusters: without a finding: 1 of 3$/m);
   });
 
@@ -94,8 +112,15 @@ describe('doctor', () => {
     expect(textOf(await examined({ identity: refused, env: { AWS_PROFILE: 'ops' } }))).toMatch(
       /WRONG {3}this machine: credentials: AWS refused .*profile ops.*\(token expired\): sign in again/,
     );
-    expect(textOf(await examined({ now: () => now + 300_000 }))).toMatch(/WRONG {3}this machine: clock: 300 s ahead of the hub's/);
-    const table = { ...memoryTable(), query: refused, get: refused, getMany: refused } as unknown as DoctorDeps['hub']['table'];
+    expect(textOf(await examined({ now: () => now + 300_000 }))).toMatch(
+      /WRONG {3}this machine: clock: 300 s ahead of the hub's/,
+    );
+    const table = {
+      ...memoryTable(),
+      query: refused,
+      get: refused,
+      getMany: refused,
+    } as unknown as DoctorDeps['hub']['table'];
     const findings = await examined({ hub: { name: 'table T', table, now: () => now } });
     expect(findings.map(({ of, question, verdict }) => `${of} ${question} ${verdict}`)).toEqual([
       'this machine program fine',
@@ -106,8 +131,14 @@ describe('doctor', () => {
 
   it('the error of a hub, which has its advice already, is printed once', async () => {
     const { examined } = await world();
-    const away = async (): Promise<never> => Promise.reject(new HubError('table T: no answer (ENOTFOUND x): check the network'));
-    const table = { ...memoryTable(), query: away, get: away, getMany: away } as unknown as DoctorDeps['hub']['table'];
+    const away = async (): Promise<never> =>
+      Promise.reject(new HubError('table T: no answer (ENOTFOUND x): check the network'));
+    const table = {
+      ...memoryTable(),
+      query: away,
+      get: away,
+      getMany: away,
+    } as unknown as DoctorDeps['hub']['table'];
     const text = textOf(await examined({ hub: { name: 'table T', table, now: () => now } }));
     expect(text.match(/check the network/g)).toHaveLength(1);
   });

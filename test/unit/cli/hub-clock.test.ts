@@ -1,4 +1,7 @@
-/** Every command that writes takes its times from the hub's clock: the machine that it runs on may be minutes off, and functions compare these times with their own. */
+/**
+ * Every command that writes takes its times from the hub's clock: the machine that it runs on may be minutes
+ * off, and functions compare these times with their own.
+ */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -39,7 +42,10 @@ afterAll(async () => {
   await hub?.close();
 });
 
-/** From here on this machine's clock is off. The table's answers have the true time, because Node's own HTTP server keeps it. */
+/**
+ * From here on this machine's clock is off. The table's answers have the true time, because Node's own HTTP
+ * server keeps it.
+ */
 function setMachineClock(aheadMs: number): void {
   const True = Date;
   class Machine extends True {
@@ -55,7 +61,10 @@ function setMachineClock(aheadMs: number): void {
   vi.spyOn(console, 'error').mockImplementation(() => {});
 }
 
-/** Every time in the cluster's records that is near enough to now to come from a clock, as its distance from the true time. */
+/**
+ * Every time in the cluster's records that is near enough to now to come from a clock, as its distance from
+ * the true time.
+ */
 async function distancesMs(cluster: string, trueMs: number): Promise<readonly number[]> {
   const keys: Key[] = [];
   let next: Key | undefined;
@@ -77,7 +86,14 @@ async function member(id: string): Promise<void> {
   await saveMembership(hub.table, id, { ...noMembership, set: 'prod' });
   await hub.table.put({ pk: `${id}#NS`, sk: 'ns/' });
   const projection = encodeProjection('Service', { metadata: { namespace: 'ns', name: 'web' } });
-  const web = { namespace: 'ns', name: 'web', version: versionOf(1, '7'), unnotifiedLabels: undefined, projection, deletedAtMs: 0 };
+  const web = {
+    namespace: 'ns',
+    name: 'web',
+    version: versionOf(1, '7'),
+    unnotifiedLabels: undefined,
+    projection,
+    deletedAtMs: 0,
+  };
   await putObject({ table: hub.table, cluster: id }, 'Service', web, undefined);
 }
 
@@ -90,13 +106,18 @@ async function stackFiles(id: string) {
   );
   const outputs = {
     [`Fleet-cluster-${id}`]: { EventsQueueUrl: events, SyncsQueueUrl: syncs },
-    'Fleet-hub': { TableName: hub.addresses.tableName, ParkedQueueUrl: parked, QuarantineQueueUrl: quarantine },
+    'Fleet-hub': {
+      TableName: hub.addresses.tableName,
+      ParkedQueueUrl: parked,
+      QuarantineQueueUrl: quarantine,
+    },
   };
   await writeFile(files.outputs, JSON.stringify(outputs));
   return files;
 }
 
-const command = (made: Command, ...args: readonly string[]): Promise<unknown> => made.exitOverride().parseAsync(args, { from: 'user' });
+const command = (made: Command, ...args: readonly string[]): Promise<unknown> =>
+  made.exitOverride().parseAsync(args, { from: 'user' });
 const cluster = (...args: readonly string[]): Promise<unknown> => command(clusterCommand(), ...args);
 
 const writing: { readonly [title: string]: (id: string) => Promise<unknown> } = {
@@ -104,7 +125,8 @@ const writing: { readonly [title: string]: (id: string) => Promise<unknown> } = 
   'cluster active': (id) => cluster('active', id, '--override'),
   'cluster pause': (id) => cluster('pause', id),
   'cluster opt-in active': (id) => cluster('opt-in', id, 'active', '--override'),
-  'cluster opt-in off --withdraw': (id) => cluster('opt-in', id, 'off', '--withdraw', '--override', '--wait-for', '0').catch(() => {}), // Nobody waits for it, which is an error after the write.
+  'cluster opt-in off --withdraw': (id) =>
+    cluster('opt-in', id, 'off', '--withdraw', '--override', '--wait-for', '0').catch(() => {}), // Nobody waits for it, which is an error after the write.
   'cluster imports': (id) => cluster('imports', id, 'shadow', '--override'),
   'cluster exports': (id) => cluster('exports', id, 'ns', '--override'),
   'cluster register': async (id) => {

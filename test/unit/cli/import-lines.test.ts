@@ -18,13 +18,20 @@ describe('the imports of a cluster in a list', () => {
       '  shop/web',
       '      ServiceImport shop/web: would be written',
     ]);
-    expect(await importLines(memoryTable(), { id: 'a', clusterset: { ...noMembership, imports: 'shadow' } })).toEqual([
-      '    0 imports would be written or refused:',
-    ]);
+    expect(
+      await importLines(memoryTable(), { id: 'a', clusterset: { ...noMembership, imports: 'shadow' } }),
+    ).toEqual(['    0 imports would be written or refused:']);
   });
 
   it('written imports have their left-out, held or blocked parts, and successful imports are not listed', async () => {
-    expect(await linesWith('active', { inTheWay: 'Service', leftOut: ['10.9.0.1 of pod x in b'], leftOutCount: 3, held: ['c'] })).toEqual([
+    expect(
+      await linesWith('active', {
+        inTheWay: 'Service',
+        leftOut: ['10.9.0.1 of pod x in b'],
+        leftOutCount: 3,
+        held: ['c'],
+      }),
+    ).toEqual([
       '  shop/web',
       '      refused: a Service of another owner has the name',
       '      left out: 10.9.0.1 of pod x in b',

@@ -1,6 +1,14 @@
 /** A new app: what `config init` writes, as the CDK runs it. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,7 +30,15 @@ const eksAnswers =
   async (...args) => {
     asked.push(args.join(' '));
     const arn = 'arn:aws:eks:eu-west-1:111122223333:cluster/shop';
-    return { cluster: { arn, endpoint: url, version: '1.34', certificateAuthority: { data: authorityData }, accessConfig } };
+    return {
+      cluster: {
+        arn,
+        endpoint: url,
+        version: '1.34',
+        certificateAuthority: { data: authorityData },
+        accessConfig,
+      },
+    };
   };
 
 describe('config init', () => {
@@ -50,7 +66,9 @@ describe('config init', () => {
   });
 
   it('the folder stays empty for an EKS cluster that has no API server yet', async () => {
-    await expect(describeEks(async () => ({ cluster: {} }), 'shop')).rejects.toThrow('the EKS cluster shop has no API server');
+    await expect(describeEks(async () => ({ cluster: {} }), 'shop')).rejects.toThrow(
+      'the EKS cluster shop has no API server',
+    );
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -67,12 +85,19 @@ describe('config init', () => {
 
   it('the app that it writes deploys the hub of the clusters file that the context names, and prints which', () => {
     initApp(folder, 'shop-dev');
-    writeFileSync(join(folder, 'canary.yaml'), readFileSync(join(folder, 'clusters.yaml'), 'utf8').replace('FleetEndpoints', 'Canary'));
+    writeFileSync(
+      join(folder, 'canary.yaml'),
+      readFileSync(join(folder, 'clusters.yaml'), 'utf8').replace('FleetEndpoints', 'Canary'),
+    );
     const library = join(folder, 'node_modules/fleet-endpoints');
     mkdirSync(library, { recursive: true });
     writeFileSync(join(library, 'package.json'), '{ "type": "module", "exports": "./index.js" }');
-    writeFileSync(join(library, 'index.js'), `export * from '${join(process.cwd(), 'infra/package/index.ts')}';`);
-    for (const name of ['aws-cdk-lib', 'constructs']) symlinkSync(join(process.cwd(), 'node_modules', name), join(folder, 'node_modules', name));
+    writeFileSync(
+      join(library, 'index.js'),
+      `export * from '${join(process.cwd(), 'infra/package/index.ts')}';`,
+    );
+    for (const name of ['aws-cdk-lib', 'constructs'])
+      symlinkSync(join(process.cwd(), 'node_modules', name), join(folder, 'node_modules', name));
     const synth = (context: object): readonly string[] => {
       const env = {
         ...process.env,
@@ -85,7 +110,9 @@ describe('config init', () => {
       // Standard error is where the CDK passes on what its app prints.
       const command = `'${process.execPath}' app.mjs 2>&1`;
       const printed = execFileSync('sh', ['-c', command], { cwd: folder, env, encoding: 'utf8' }).trim();
-      const templates = readdirSync(join(folder, 'cdk.out')).flatMap((name) => /^(\w+)-hub\.template\.json$/.exec(name)?.[1] ?? []);
+      const templates = readdirSync(join(folder, 'cdk.out')).flatMap(
+        (name) => /^(\w+)-hub\.template\.json$/.exec(name)?.[1] ?? [],
+      );
       return [printed, ...templates];
     };
     expect(synth({})).toEqual(['hub FleetEndpoints of clusters.yaml', 'FleetEndpoints']);

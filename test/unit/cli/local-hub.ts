@@ -5,7 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import dynalite from 'dynalite';
 import { createQueues } from '#infra/local/create-queues.ts';
 import { createTable } from '#infra/local/create-table.ts';
@@ -59,15 +65,22 @@ export async function localHub() {
     },
     /** How many messages are in the queue, in flight or not. */
     async depth(cluster: string, queue: QueueName): Promise<number> {
-      const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: urls.get(cluster)?.[queue], AttributeNames: ['All'] }));
-      return Number(Attributes['ApproximateNumberOfMessages']) + Number(Attributes['ApproximateNumberOfMessagesNotVisible']);
+      const { Attributes = {} } = await sqs.send(
+        new GetQueueAttributesCommand({ QueueUrl: urls.get(cluster)?.[queue], AttributeNames: ['All'] }),
+      );
+      return (
+        Number(Attributes['ApproximateNumberOfMessages']) +
+        Number(Attributes['ApproximateNumberOfMessagesNotVisible'])
+      );
     },
     /** Takes what can be taken now. */
     async take(cluster: string, queue: QueueName): Promise<readonly unknown[]> {
       const QueueUrl = urls.get(cluster)?.[queue];
       const taken: unknown[] = [];
       for (;;) {
-        const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+        const { Messages = [] } = await sqs.send(
+          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+        );
         if (Messages.length === 0) return taken;
         for (const { Body = '', ReceiptHandle } of Messages) {
           taken.push(decodeMessage(Body));

@@ -40,7 +40,9 @@ async function hubOfMany() {
 
 it('active --all asks sixteen clusters at a time whether they are ready', async () => {
   const { hub, count } = await hubOfMany();
-  await expect(switchClusters(hub, 'active', undefined, { all: true })).rejects.toThrow(/^c-\d\d stays shadow/);
+  await expect(switchClusters(hub, 'active', undefined, { all: true })).rejects.toThrow(
+    /^c-\d\d stays shadow/,
+  );
   expect(count.most).toBe(16);
 });
 

@@ -23,9 +23,19 @@ import { memoryTable } from '#test/support/table-memory.ts';
 const now = Date.parse('2026-01-02T00:00:00Z');
 const synced = Object.fromEntries(kinds.map((kind) => [`synced_${kind}`, 1]));
 const cluster = (changes: object = {}): ClusterRecord =>
-  decodeCluster('c', { pk: '', sk: '', mode: 'shadow', inc: 1, ...synced, heartbeatAt: now - 5_000, modeSince: now - 3_600_000, ...changes });
+  decodeCluster('c', {
+    pk: '',
+    sk: '',
+    mode: 'shadow',
+    inc: 1,
+    ...synced,
+    heartbeatAt: now - 5_000,
+    modeSince: now - 3_600_000,
+    ...changes,
+  });
 const nothing = { services: 0, oldestSeconds: 0 };
-const refused = (findings: readonly Check[]): readonly string[] => findings.filter((f) => !f.ok).map((f) => f.check);
+const refused = (findings: readonly Check[]): readonly string[] =>
+  findings.filter((f) => !f.ok).map((f) => f.check);
 
 it.each([
   ['a cluster that has long been quiet in shadow mode', cluster(), 0, []],
@@ -38,11 +48,28 @@ it.each([
   ['one that is paused', cluster({ mode: 'paused' }), 0, ['shadow']],
   ['one that was active until it was paused', cluster({ mode: 'paused', wasActive: 1 }), 3, []],
   ['one that stopped for a second writer', cluster({ mode: 'active' }), 3, []],
-  ['one that was ready, and differs since nobody writes', cluster({ readyAt: now - 300_000, differenceAt: now - 60_000 }), 3, []],
-  ['one that was ready two hours ago', cluster({ modeSince: 0, readyAt: now - 7_200_000, differenceAt: now - 60_000 }), 3, ['shadow']],
-  ['one that was ready before its mode was switched', cluster({ readyAt: now - 3_600_001, differenceAt: now }), 0, ['shadow']],
+  [
+    'one that was ready, and differs since nobody writes',
+    cluster({ readyAt: now - 300_000, differenceAt: now - 60_000 }),
+    3,
+    [],
+  ],
+  [
+    'one that was ready two hours ago',
+    cluster({ modeSince: 0, readyAt: now - 7_200_000, differenceAt: now - 60_000 }),
+    3,
+    ['shadow'],
+  ],
+  [
+    'one that was ready before its mode was switched',
+    cluster({ readyAt: now - 3_600_001, differenceAt: now }),
+    0,
+    ['shadow'],
+  ],
 ] as const)('%s', (_, meta, differences, refusals) => {
-  expect(refused(shadowFindings(meta, { differences, owed: nothing }, defaultQuietMs, now))).toEqual(refusals);
+  expect(refused(shadowFindings(meta, { differences, owed: nothing }, defaultQuietMs, now))).toEqual(
+    refusals,
+  );
 });
 
 describe('a cluster is not quiet in shadow mode', () => {
@@ -57,7 +84,10 @@ describe('a cluster is not quiet in shadow mode', () => {
   });
 
   it('while not every service has been woken since it was switched', () => {
-    expect(found(cluster({ wakeAll: 1 }))).toMatchObject({ ok: false, detail: expect.stringContaining('some services have not been compared') });
+    expect(found(cluster({ wakeAll: 1 }))).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('some services have not been compared'),
+    });
   });
 });
 
@@ -71,10 +101,14 @@ it('a service whose comparison fails has a pending run, and a service that has j
     set: { ep_at: now + 30_000, sl_at: now - 1_000 },
   });
   await addGeneration(table, key('done'), now - 90_000);
-  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'done' }), { set: { ep_done: 1, sl_done: 1 } });
+  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'done' }), {
+    set: { ep_done: 1, sl_done: 1 },
+  });
   expect(await readOverdueRuns(table, cluster(), now)).toEqual({ services: 1, oldestSeconds: 90 });
   // Pods' changes wait for their batch period.
-  expect(await readOverdueRuns(table, cluster({ settings: JSON.stringify({ batchPeriodSeconds: 60 }) }), now)).toEqual({
+  expect(
+    await readOverdueRuns(table, cluster({ settings: JSON.stringify({ batchPeriodSeconds: 60 }) }), now),
+  ).toEqual({
     services: 0,
     oldestSeconds: 0,
   });
@@ -83,11 +117,19 @@ it('a service whose comparison fails has a pending run, and a service that has j
 it('running controllers are distinguished from all other findings', () => {
   const ready = shadowFindings(cluster(), { differences: 0, owed: nothing }, defaultQuietMs, now);
   expect(onlyControllersLeft([...ready, notDeclaredOff])).toBe(true);
-  expect(onlyControllersLeft([...shadowFindings(cluster(), { differences: 3, owed: nothing }, defaultQuietMs, now), notDeclaredOff])).toBe(false);
+  expect(
+    onlyControllersLeft([
+      ...shadowFindings(cluster(), { differences: 3, owed: nothing }, defaultQuietMs, now),
+      notDeclaredOff,
+    ]),
+  ).toBe(false);
 });
 
 /** An API server that allows rights by a predicate. */
-const asked = (allows: (what: Right) => boolean, dryRunCreate: ClusterApi['dryRunCreate'] = async () => {}) => ({
+const asked = (
+  allows: (what: Right) => boolean,
+  dryRunCreate: ClusterApi['dryRunCreate'] = async () => {},
+) => ({
   allows: async (right: Right) => allows(right),
   dryRunCreate,
 });
@@ -111,7 +153,8 @@ it('every right that the writer needs is asked for, and the missing ones are nam
 
 describe('the needs of services that opt in', () => {
   const settings = (cleanup: boolean) => cluster({ settings: JSON.stringify({ optIn: { cleanup } }) });
-  const withoutEndpoints = ({ verb, resource }: Right) => resource !== 'endpoints' || ['get', 'list'].includes(verb);
+  const withoutEndpoints = ({ verb, resource }: Right) =>
+    resource !== 'endpoints' || ['get', 'list'].includes(verb);
   const detail = async (api: ReturnType<typeof asked>, cleanup = true) =>
     (await accessFindings(api, settings(cleanup), 'opt-in')).find((f) => !f.ok)?.detail;
 
@@ -125,7 +168,9 @@ describe('the needs of services that opt in', () => {
     const refuse = (status: number) => async () => {
       throw new ClusterApiError('the writer writes slices labelled x only', { status });
     };
-    expect(await detail(asked(() => true, refuse(403)))).toBe('missing: a slice would be refused: the writer writes slices labelled x only');
+    expect(await detail(asked(() => true, refuse(403)))).toBe(
+      'missing: a slice would be refused: the writer writes slices labelled x only',
+    );
     expect(
       await accessFindings(
         asked(() => true, refuse(503)),
@@ -148,7 +193,9 @@ describe('the needs of services that opt in', () => {
     ['is missing', { at: now - 60_000, missing: [], optIn: ['a slice would be refused: x'] }, ['rights']],
     ['was asked for an hour ago', { at: now - 3_600_000, missing: [], optIn: [] }, ['rights']],
   ])('the rights that sweep has checked %s', (_, rights, refusals) => {
-    expect(refused(recordedFindings(cluster({ rights: JSON.stringify(rights) }), now, 'opt-in'))).toEqual(refusals);
+    expect(refused(recordedFindings(cluster({ rights: JSON.stringify(rights) }), now, 'opt-in'))).toEqual(
+      refusals,
+    );
   });
 });
 
@@ -159,7 +206,9 @@ it('an API server that does not answer is not reachable', async () => {
     },
     dryRunCreate: async () => {},
   };
-  expect(await accessFindings(down, cluster())).toEqual([{ check: 'reachable', ok: false, detail: 'connection refused' }]);
+  expect(await accessFindings(down, cluster())).toEqual([
+    { check: 'reachable', ok: false, detail: 'connection refused' },
+  ]);
 });
 
 it.each([
@@ -169,7 +218,9 @@ it.each([
   ['lately, and one was missing', { at: now - 60_000, missing: ['create endpoints'] }, ['rights']],
   ['lately, in vain', { at: now - 60_000, missing: [], error: 'unauthorized' }, ['reachable']],
 ] as const)('rights that sweep has asked for %s', (_, rights, refusals) => {
-  expect(refused(recordedFindings(cluster(rights && { rights: JSON.stringify(rights) }), now))).toEqual(refusals);
+  expect(refused(recordedFindings(cluster(rights && { rights: JSON.stringify(rights) }), now))).toEqual(
+    refusals,
+  );
 });
 
 function clusterInMemory() {
@@ -191,10 +242,14 @@ it('a canary Service that gets Endpoints proves that they are on, and is taken a
   const { store, api } = clusterInMemory();
   const controller = async () => {
     for (const { metadata } of store.list('Service')) {
-      if (!store.find('Endpoints', 'default', metadata.name)) store.create('Endpoints', 'default', { metadata: { name: metadata.name } });
+      if (!store.find('Endpoints', 'default', metadata.name))
+        store.create('Endpoints', 'default', { metadata: { name: metadata.name } });
     }
   };
-  expect(await controllersOff(api, 'default', 'x', controller)).toMatchObject({ ok: false, detail: expect.stringContaining('switch them off') });
+  expect(await controllersOff(api, 'default', 'x', controller)).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('switch them off'),
+  });
   expect(store.list('Service')).toEqual([]);
 });
 

@@ -1,4 +1,6 @@
-/** Names in messages and answers of clusters may be any text, which must not control the reader's terminal. */
+/**
+ * Names in messages and answers of clusters may be any text, which must not control the reader's terminal.
+ */
 import { expect, it, vi } from 'vitest';
 import { printable, say } from '#infra/cli/terminal/printable.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';
@@ -22,14 +24,36 @@ it('one element is one line on standard output', () => {
   log.mockRestore();
 });
 
-it.each([true, false])('a local run prints nothing but its own escape sequences, on a terminal (%s)', (isTTY) => {
-  let text = '';
-  const { print, live } = terminal({ isTTY, columns: 200, write: (more: string) => (text += more) });
-  const line = childLines({ store: metricsStore(), print, now: () => 0, verbose: true });
-  line('ingest', JSON.stringify({ level: 'warn', message: 'message quarantined', cluster: 'c', service: evil, reason: evil }));
-  line('sync', JSON.stringify({ level: 'info', message: 'shadow difference', cluster: 'c', namespace: 'ns', service: evil, differences: [evil] }));
-  line('relay', `Error: ${evil}`);
-  live(evil);
-  expect(text).toContain('owned');
-  expect(text.replaceAll('\r\u001b[2K', '').replaceAll('\n', '')).not.toMatch(speaks);
-});
+it.each([true, false])(
+  'a local run prints nothing but its own escape sequences, on a terminal (%s)',
+  (isTTY) => {
+    let text = '';
+    const { print, live } = terminal({ isTTY, columns: 200, write: (more: string) => (text += more) });
+    const line = childLines({ store: metricsStore(), print, now: () => 0, verbose: true });
+    line(
+      'ingest',
+      JSON.stringify({
+        level: 'warn',
+        message: 'message quarantined',
+        cluster: 'c',
+        service: evil,
+        reason: evil,
+      }),
+    );
+    line(
+      'sync',
+      JSON.stringify({
+        level: 'info',
+        message: 'shadow difference',
+        cluster: 'c',
+        namespace: 'ns',
+        service: evil,
+        differences: [evil],
+      }),
+    );
+    line('relay', `Error: ${evil}`);
+    live(evil);
+    expect(text).toContain('owned');
+    expect(text.replaceAll('\r\u001b[2K', '').replaceAll('\n', '')).not.toMatch(speaks);
+  },
+);

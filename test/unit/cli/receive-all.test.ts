@@ -1,4 +1,7 @@
-/** A queue from somewhere else than its own data centre, where a call takes 60 ms: what was received comes back while it is still read. */
+/**
+ * A queue from somewhere else than its own data centre, where a call takes 60 ms: what was received comes
+ * back while it is still read.
+ */
 import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
 import { defaultLook, receiveAll, release } from '#infra/cli/act/receive-all.ts';
@@ -13,10 +16,15 @@ function queueOf(size: number, bodyBytes = 2, visibility?: number) {
     send: async ({
       input,
     }: {
-      input: { MaxNumberOfMessages?: number; VisibilityTimeout?: number; Entries?: readonly { ReceiptHandle: string }[] };
+      input: {
+        MaxNumberOfMessages?: number;
+        VisibilityTimeout?: number;
+        Entries?: readonly { ReceiptHandle: string }[];
+      };
     }) => {
       clock.now += callMs;
-      for (const { ReceiptHandle } of input.Entries ?? []) visibleAt[Number(ReceiptHandle)] = clock.now + 1000;
+      for (const { ReceiptHandle } of input.Entries ?? [])
+        visibleAt[Number(ReceiptHandle)] = clock.now + 1000;
       const Messages: Message[] = [];
       for (let k = 0; k < size && Messages.length < (input.MaxNumberOfMessages ?? 0); k++) {
         const i = (first + k) % size;

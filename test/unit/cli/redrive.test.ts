@@ -24,7 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => hub?.close());
 
-const look = async (cluster: string, now = Date.now): Promise<readonly SetAsideMessage[]> => (await listSetAside({ ...hub, now }, [cluster])).found;
+const look = async (cluster: string, now = Date.now): Promise<readonly SetAsideMessage[]> =>
+  (await listSetAside({ ...hub, now }, [cluster])).found;
 
 /** A service whose work was given up: generation 1 is done. */
 async function givenUp(cluster: string, name: string, kind: WorkKind = 'service') {
@@ -40,8 +41,17 @@ async function runOnce(key: WorkKey): Promise<boolean> {
   const item = await claim(hub.table, key, read, { id: 'l', nowMs: 1, untilMs: 2 });
   if (!item) throw new Error('not claimed');
   const { generation, parts: before } = item;
-  const after = Object.fromEntries(partsOf[key.kind].map((part) => [part, recordSuccess(partState(item, part), generation)]));
-  return releaseClean(hub.table, key, { leaseId: 'l', generation, before, after, triggers: undefined, nowMs: 2 });
+  const after = Object.fromEntries(
+    partsOf[key.kind].map((part) => [part, recordSuccess(partState(item, part), generation)]),
+  );
+  return releaseClean(hub.table, key, {
+    leaseId: 'l',
+    generation,
+    before,
+    after,
+    triggers: undefined,
+    nowMs: 2,
+  });
 }
 
 const wakeUp = (cluster: string, service: string) => ({
@@ -54,10 +64,20 @@ const wakeUp = (cluster: string, service: string) => ({
   retryNumbers: { endpoints: 0, slices: 0 },
 });
 const live = (cluster: string) => ({
-  ...{ v: messageVersion, type: 'live', cluster, session: 's', uid: 'u', firstListVersion: '1', kind: 'Service', asOf: '7' },
+  ...{
+    v: messageVersion,
+    type: 'live',
+    cluster,
+    session: 's',
+    uid: 'u',
+    firstListVersion: '1',
+    kind: 'Service',
+    asOf: '7',
+  },
   entries: [{ namespace: 'ns', name: 'web', resourceVersion: '7' }],
 });
-const quarantined = (cluster: string, from: string, body: string) => encodeMessage({ reason: 'v is 2: this version reads 1', from, cluster, body });
+const quarantined = (cluster: string, from: string, body: string) =>
+  encodeMessage({ reason: 'v is 2: this version reads 1', from, cluster, body });
 
 it.concurrent('parked work is shown with its reason, and taken up as a new generation that no worker drops', async () => {
   const cluster = await newCluster();
@@ -78,7 +98,9 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
   );
 
   const found = await look(cluster);
-  expect(found).toMatchObject([{ queue: 'parked', cluster, subject: 'ns/web EndpointSlices', why: 'refused by a webhook' }]);
+  expect(found).toMatchObject([
+    { queue: 'parked', cluster, subject: 'ns/web EndpointSlices', why: 'refused by a webhook' },
+  ]);
   expect(await found[0]?.redrive()).toBe('enqueued');
   expect(await hub.depth(cluster, 'parked')).toBe(0);
   const work = await readWork(hub.table, key);
@@ -90,7 +112,16 @@ it.concurrent('parked work is shown with its reason, and taken up as a new gener
 it.concurrent('a parked export is taken up as a change, so that its run wakes the importers', async () => {
   const cluster = await newCluster();
   const key = await givenUp(cluster, 'web', 'export');
-  const parked = { cluster, namespace: 'ns', kind: 'export', name: 'web', part: 'export', generation: 1, error: 'no queue', parkedAtMs: 1 };
+  const parked = {
+    cluster,
+    namespace: 'ns',
+    kind: 'export',
+    name: 'web',
+    part: 'export',
+    generation: 1,
+    error: 'no queue',
+    parkedAtMs: 1,
+  };
   await hub.put(cluster, 'parked', encodeMessage(parked));
   expect(await (await look(cluster))[0]?.redrive()).toBe('enqueued');
   const work = await readWork(hub.table, key);
@@ -108,7 +139,8 @@ it.concurrent('taken up twice it is done once more and nothing else', async () =
   const messages = (await hub.take(cluster, 'syncs')) as readonly ReturnType<typeof wakeUp>[];
   expect(messages).toHaveLength(2);
   expect(await runOnce(key)).toBe(true);
-  for (const m of messages) expect(partsToRun(readWakeUp(encodeMessage(m)), await readWork(hub.table, key))).toEqual([]);
+  for (const m of messages)
+    expect(partsToRun(readWakeUp(encodeMessage(m)), await readWork(hub.table, key))).toEqual([]);
   expect(await look(cluster)).toEqual([]);
 });
 
@@ -119,7 +151,16 @@ it.concurrent('looking takes nothing away', async () => {
   await hub.put(
     cluster,
     'parked',
-    encodeMessage({ cluster, namespace: 'ns', kind: 'service', name: 'web', controller: 'endpoints', generation: 1, error: 'e', parkedAtMs: 1 }),
+    encodeMessage({
+      cluster,
+      namespace: 'ns',
+      kind: 'service',
+      name: 'web',
+      controller: 'endpoints',
+      generation: 1,
+      error: 'e',
+      parkedAtMs: 1,
+    }),
   );
   const queues = async (): Promise<readonly string[]> => {
     const { found, more, release } = await listSetAside({ ...hub, now: Date.now }, [cluster]);
@@ -129,7 +170,8 @@ it.concurrent('looking takes nothing away', async () => {
   };
   expect(await queues()).toEqual(['dead events', 'dead syncs', 'parked']);
   expect(await queues()).toEqual(['dead events', 'dead syncs', 'parked']);
-  for (const queue of ['deadSyncs', 'deadEvents', 'parked'] as const) expect(await hub.depth(cluster, queue)).toBe(1);
+  for (const queue of ['deadSyncs', 'deadEvents', 'parked'] as const)
+    expect(await hub.depth(cluster, queue)).toBe(1);
   expect(await hub.take(cluster, 'syncs')).toEqual([]);
 });
 
@@ -153,7 +195,11 @@ it.concurrent('quarantined messages are read again by the current version, and s
   await hub.put(cluster, 'quarantine', quarantined(cluster, 'syncs', encodeMessage(wakeUp(cluster, 'web'))));
   await hub.put(cluster, 'quarantine', quarantined(cluster, 'events', encodeMessage(live(cluster))));
   await hub.put(cluster, 'quarantine', quarantined(cluster, 'events', '{"v":99}'));
-  await hub.put(cluster, 'quarantine', quarantined(cluster, 'syncs', encodeMessage(wakeUp('somebody-elses', 'web'))));
+  await hub.put(
+    cluster,
+    'quarantine',
+    quarantined(cluster, 'syncs', encodeMessage(wakeUp('somebody-elses', 'web'))),
+  );
   await hub.put(cluster, 'quarantine', quarantined(cluster, 'events', encodeMessage(live('somebody-elses'))));
   await hub.put(cluster, 'quarantine', 'not even JSON');
 
@@ -162,7 +208,9 @@ it.concurrent('quarantined messages are read again by the current version, and s
   const fates = await Promise.all(found.map((s) => s.redrive()));
   expect(fates.filter((fate) => fate === 'enqueued')).toHaveLength(2);
   expect(await hub.take(cluster, 'events')).toEqual([live(cluster)]);
-  expect(await hub.take(cluster, 'syncs')).toMatchObject([{ cluster, namespace: 'ns', name: 'web', retryNumbers: { endpoints: 0, slices: 0 } }]);
+  expect(await hub.take(cluster, 'syncs')).toMatchObject([
+    { cluster, namespace: 'ns', name: 'web', retryNumbers: { endpoints: 0, slices: 0 } },
+  ]);
   expect(await hub.depth(cluster, 'quarantine')).toBe(4);
 });
 
@@ -172,7 +220,9 @@ it.concurrent('each cluster is shown its own', async () => {
   await hub.letDie(other, 'syncs', encodeMessage(wakeUp(other, 'web')));
   expect((await look(one)).map((s) => s.cluster)).toEqual([one]);
   await hub.letDie(other, 'syncs', encodeMessage(wakeUp(other, 'api')));
-  expect((await listSetAside({ ...hub, now: Date.now }, [one, other])).found.map((s) => s.cluster)).toContain(other);
+  expect((await listSetAside({ ...hub, now: Date.now }, [one, other])).found.map((s) => s.cluster)).toContain(
+    other,
+  );
 });
 
 it.concurrent('messages of another cluster in a cluster’s dead-letter queues stay there, with the reason', async () => {
@@ -188,9 +238,12 @@ it.concurrent('messages of another cluster in a cluster’s dead-letter queues s
   ]);
   expect(await Promise.all(found.map((s) => s.redrive()))).toEqual(['stays', 'stays']);
   await release();
-  for (const queue of ['events', 'syncs'] as const) for (const id of [one, other]) expect(await hub.take(id, queue)).toEqual([]);
+  for (const queue of ['events', 'syncs'] as const)
+    for (const id of [one, other]) expect(await hub.take(id, queue)).toEqual([]);
   for (const queue of ['deadEvents', 'deadSyncs'] as const) expect(await hub.depth(one, queue)).toBe(1);
-  expect((await readWork(hub.table, { cluster: other, namespace: 'ns', kind: 'service', name: 'web' })).generation).toBe(0);
+  expect(
+    (await readWork(hub.table, { cluster: other, namespace: 'ns', kind: 'service', name: 'web' })).generation,
+  ).toBe(0);
 });
 
 it.concurrent('a message that somebody sent to a dead-letter queue stays there: SQS has not moved it', async () => {

@@ -1,4 +1,7 @@
-/** A table that came without records of the clusters: `register` writes them from the stacks' outputs, as the stacks' own registration does. */
+/**
+ * A table that came without records of the clusters: `register` writes them from the stacks' outputs, as the
+ * stacks' own registration does.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -9,7 +12,8 @@ import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/reco
 import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
 import { localHub } from './local-hub.ts';
 
-const arnOf = (cluster: string, queue: string): string => `arn:aws:sqs:eu-west-1:000000000000:${cluster}-${queue}`;
+const arnOf = (cluster: string, queue: string): string =>
+  `arn:aws:sqs:eu-west-1:000000000000:${cluster}-${queue}`;
 let hub: Awaited<ReturnType<typeof localHub>>;
 let files: { readonly clusters: string; readonly outputs: string };
 
@@ -28,7 +32,11 @@ beforeAll(async () => {
   for (const id of ['shop', 'blog']) {
     const { events, syncs, parked, quarantine } = (await readCluster(hub.table, id))!.queues!;
     outputs[`Fleet-cluster-${id}`] = { EventsQueueUrl: events, SyncsQueueUrl: syncs };
-    outputs['Fleet-hub'] = { TableName: hub.addresses.tableName, ParkedQueueUrl: parked, QuarantineQueueUrl: quarantine };
+    outputs['Fleet-hub'] = {
+      TableName: hub.addresses.tableName,
+      ParkedQueueUrl: parked,
+      QuarantineQueueUrl: quarantine,
+    };
   }
   await writeFile(files.outputs, JSON.stringify(outputs));
 });
@@ -37,7 +45,13 @@ afterAll(() => hub?.close());
 const said: string[] = [];
 const run = (chosen: string | undefined, all = false, of = files) => {
   said.length = 0;
-  const target = { ...hub, name: 'the table', tableName: hub.addresses.tableName, connectionsFile: undefined, now: Date.now };
+  const target = {
+    ...hub,
+    name: 'the table',
+    tableName: hub.addresses.tableName,
+    connectionsFile: undefined,
+    now: Date.now,
+  };
   return register(target, { files: of, chosen, all, who: 'somebody', say: (line) => void said.push(line) });
 };
 
@@ -47,7 +61,8 @@ async function loseRecords(): Promise<void> {
     await hub.table.delete(metaKey(id));
     await hub.table.delete({ pk: `ACCESS#${id}`, sk: 'ACCESS' });
     await hub.table.delete(clusterIndexKey(id));
-    for (const queue of ['events', 'syncs']) await hub.table.delete({ pk: `QUEUE#${arnOf(id, queue)}`, sk: 'CLUSTER' });
+    for (const queue of ['events', 'syncs'])
+      await hub.table.delete({ pk: `QUEUE#${arnOf(id, queue)}`, sk: 'CLUSTER' });
   }
   expect(await listClusters(hub.table)).toEqual([]);
   expect(await clusterOfQueue(hub.table, arnOf('shop', 'events'))).toBeUndefined();
@@ -56,7 +71,9 @@ async function loseRecords(): Promise<void> {
 it('all clusters of the file are registered again with queues, settings and access, and one that is not deployed is named without stopping the others', async () => {
   const { events, syncs } = (await readCluster(hub.table, 'shop'))!.queues!;
   await loseRecords();
-  await expect(run(undefined, true)).rejects.toThrow('not registered: not-deployed: there is no output EventsQueueUrl of Fleet-cluster-not-deployed');
+  await expect(run(undefined, true)).rejects.toThrow(
+    'not registered: not-deployed: there is no output EventsQueueUrl of Fleet-cluster-not-deployed',
+  );
   expect([...said].sort()).toEqual(['blog  registered, shadow', 'shop  registered, active']);
   expect(await readCluster(hub.table, 'shop')).toMatchObject({
     mode: 'active',
@@ -64,7 +81,8 @@ it('all clusters of the file are registered again with queues, settings and acce
     settings: { batchPeriodSeconds: 2 },
     api: { url: 'https://shop.example.com', auth: { type: 'web-identity', audience: 'shop' } },
   });
-  for (const queue of ['events', 'syncs']) expect(await clusterOfQueue(hub.table, arnOf('blog', queue))).toBe('blog');
+  for (const queue of ['events', 'syncs'])
+    expect(await clusterOfQueue(hub.table, arnOf('blog', queue))).toBe('blog');
   expect(await listClusters(hub.table)).toEqual(['blog', 'shop']);
   expect((await listAudit(hub.table, 'shop')).map(({ who, what }) => ({ who, what }))).toContainEqual({
     who: 'somebody',
@@ -85,7 +103,9 @@ it('files of another hub are refused, and so is a cluster that is in none', asyn
   await expect(run(undefined, true, { ...files, clusters })).rejects.toThrow(
     /belong to the hub Other with table \(not in the outputs\), and the command is for the table/,
   );
-  await expect(run('unknown')).rejects.toThrow(/no cluster unknown in .*clusters\.yaml: it has shop, blog, not-deployed/);
+  await expect(run('unknown')).rejects.toThrow(
+    /no cluster unknown in .*clusters\.yaml: it has shop, blog, not-deployed/,
+  );
   await expect(run(undefined)).rejects.toThrow('which cluster? shop, blog, not-deployed, or --all');
   await expect(run('shop', false, { ...files, outputs: 'nowhere.json' })).rejects.toThrow(
     'there is no nowhere.json: cdk deploy --outputs-file writes it',

@@ -4,7 +4,12 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { connectHub, localAddresses, localHubFile, publishLocalAddresses } from '#infra/cli/hub/connect-hub.ts';
+import {
+  connectHub,
+  localAddresses,
+  localHubFile,
+  publishLocalAddresses,
+} from '#infra/cli/hub/connect-hub.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 
 const addresses = {
@@ -35,31 +40,39 @@ it('addresses that a run writes there are found', async () => {
   expect(connect()).toMatchObject({ name: 'the local run', connectionsFile: 'c' });
 });
 
-it.runIf(process.platform === 'linux')('a command uses the run of its folder, and lists several runs of other folders', async () => {
-  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  try {
-    await publishLocalAddresses(addresses);
-    const elsewhere = { ...addresses, folder: '/elsewhere', consoleUrl: 'http://127.0.0.1:8080' };
-    await writeFile(localHubFile(other.pid as number), JSON.stringify(elsewhere));
-    expect(localAddresses(undefined)).toMatchObject({ folder: process.cwd() });
-    expect(localAddresses('elsewhere')).toMatchObject({ folder: '/elsewhere' });
-    expect(connectHub({ HUB: 'elsewhere' })).toMatchObject({ name: 'the local run of /elsewhere' });
-    await writeFile(localHubFile(process.pid), JSON.stringify(elsewhere));
-    expect(() => localAddresses('elsewhere')).toThrow(
-      /several local runs: choose one with --hub \d+ \(console http:\S+, folder \/elsewhere\) or --hub/,
-    );
-    await writeFile(localHubFile(process.pid), JSON.stringify({ ...elsewhere, folder: '/demo' }));
-    expect(() => localAddresses(undefined)).toThrow(/several local runs: choose one with .*--hub demo \(console http:\S+, folder \/demo\)/);
-  } finally {
-    other.kill();
-  }
-});
+it.runIf(process.platform === 'linux')(
+  'a command uses the run of its folder, and lists several runs of other folders',
+  async () => {
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    try {
+      await publishLocalAddresses(addresses);
+      const elsewhere = { ...addresses, folder: '/elsewhere', consoleUrl: 'http://127.0.0.1:8080' };
+      await writeFile(localHubFile(other.pid as number), JSON.stringify(elsewhere));
+      expect(localAddresses(undefined)).toMatchObject({ folder: process.cwd() });
+      expect(localAddresses('elsewhere')).toMatchObject({ folder: '/elsewhere' });
+      expect(connectHub({ HUB: 'elsewhere' })).toMatchObject({ name: 'the local run of /elsewhere' });
+      await writeFile(localHubFile(process.pid), JSON.stringify(elsewhere));
+      expect(() => localAddresses('elsewhere')).toThrow(
+        /several local runs: choose one with --hub \d+ \(console http:\S+, folder \/elsewhere\) or --hub/,
+      );
+      await writeFile(localHubFile(process.pid), JSON.stringify({ ...elsewhere, folder: '/demo' }));
+      expect(() => localAddresses(undefined)).toThrow(
+        /several local runs: choose one with .*--hub demo \(console http:\S+, folder \/demo\)/,
+      );
+    } finally {
+      other.kill();
+    }
+  },
+);
 
-it.runIf(process.platform === 'linux')('leftovers of a killed run are ignored when another process has its number', async () => {
-  await publishLocalAddresses(addresses);
-  await writeFile(localHubFile(process.pid), JSON.stringify({ ...addresses, began: '1' }));
-  expect(connect).toThrow(/no local run has the folder or process id/);
-});
+it.runIf(process.platform === 'linux')(
+  'leftovers of a killed run are ignored when another process has its number',
+  async () => {
+    await publishLocalAddresses(addresses);
+    await writeFile(localHubFile(process.pid), JSON.stringify({ ...addresses, began: '1' }));
+    expect(connect).toThrow(/no local run has the folder or process id/);
+  },
+);
 
 it('a folder that others may write to is believed by no command and used by no run', async () => {
   await mkdir(folder, { mode: 0o700 });

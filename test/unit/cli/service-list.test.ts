@@ -22,28 +22,54 @@ beforeAll(async () => {
   await registerCluster(table, { id: 'a', mode: 'active' }, Date.now());
   const store = { table, cluster: 'a' };
   const record = (name: string, projection: string, namespace: string) => ({
-    ...{ namespace, name, projection, version: versionOf(1, '5'), unnotifiedLabels: undefined, deletedAtMs: 0 },
+    ...{
+      namespace,
+      name,
+      projection,
+      version: versionOf(1, '5'),
+      unnotifiedLabels: undefined,
+      deletedAtMs: 0,
+    },
   });
   const put = async (namespace: string, name: string, object: Service) => {
     await indexNamespace(store, namespace);
-    await putObject(store, 'Service', record(name, encodeProjection('Service', object), namespace), undefined);
+    await putObject(
+      store,
+      'Service',
+      record(name, encodeProjection('Service', object), namespace),
+      undefined,
+    );
   };
-  const putPod = (name: string, object: Pod) => putObject(store, 'Pod', record(name, encodeProjection('Pod', object), 'shop'), undefined);
+  const putPod = (name: string, object: Pod) =>
+    putObject(store, 'Pod', record(name, encodeProjection('Pod', object), 'shop'), undefined);
   const named = (namespace: string, name: string, more: object = {}, spec: object = {}): Service => {
     const { metadata, ...rest } = service(spec);
     return { ...rest, metadata: { ...metadata, namespace, name, ...more } };
   };
   await put('shop', 'web', named('shop', 'web'));
   await put('shop', 'all-ready', named('shop', 'all-ready', {}, { publishNotReadyAddresses: true }));
-  await put('pay', 'held', named('pay', 'held', { annotations: { [annotationSelector]: 'app=x' } }, { selector: undefined }));
+  await put(
+    'pay',
+    'held',
+    named('pay', 'held', { annotations: { [annotationSelector]: 'app=x' } }, { selector: undefined }),
+  );
   await putPod('pod-1', pod(1));
-  await putPod('pod-2', { ...pod(2), status: { ...pod(2).status, conditions: [{ type: 'Ready', status: 'False' }] } });
+  await putPod('pod-2', {
+    ...pod(2),
+    status: { ...pod(2).status, conditions: [{ type: 'Ready', status: 'False' }] },
+  });
 });
 
 const list = async (more: Partial<Parameters<typeof serviceListLines>[1]> = {}) =>
-  (await serviceListLines(table, { cluster: 'a', namespace: undefined, isNotReadyOnly: false, format: undefined, ...more })).map((line) =>
-    typeof line === 'string' ? [line] : [line.text, line.style],
-  );
+  (
+    await serviceListLines(table, {
+      cluster: 'a',
+      namespace: undefined,
+      isNotReadyOnly: false,
+      format: undefined,
+      ...more,
+    })
+  ).map((line) => (typeof line === 'string' ? [line] : [line.text, line.style]));
 
 describe('the list of services', () => {
   it('each service has its ready pods and its writer, and a colour if something is wrong', async () => {
@@ -62,9 +88,18 @@ describe('the list of services', () => {
   });
 
   it('a service with a confirmed difference is marked in shadow mode', async () => {
-    await saveDifference(table, { cluster: 'a', namespace: 'shop', name: 'all-ready' }, { text: '["x"]', sinceMs: 1, confirmed: true });
-    await saveDifference(table, { cluster: 'a', namespace: 'shop', name: 'web' }, { text: '["x"]', sinceMs: 1, confirmed: false });
-    const marks = async () => (await list({ namespace: 'shop' })).map(([text, style]) => [text?.endsWith('  differs'), style]);
+    await saveDifference(
+      table,
+      { cluster: 'a', namespace: 'shop', name: 'all-ready' },
+      { text: '["x"]', sinceMs: 1, confirmed: true },
+    );
+    await saveDifference(
+      table,
+      { cluster: 'a', namespace: 'shop', name: 'web' },
+      { text: '["x"]', sinceMs: 1, confirmed: false },
+    );
+    const marks = async () =>
+      (await list({ namespace: 'shop' })).map(([text, style]) => [text?.endsWith('  differs'), style]);
     expect(await marks()).toEqual([
       [false, 'title'],
       [false, undefined],
@@ -80,32 +115,55 @@ describe('the list of services', () => {
   });
 
   it('an unknown namespace is an error with the existing ones', async () => {
-    await expect(list({ namespace: 'nope' })).rejects.toThrow('no namespace nope with services in a: there are pay, shop');
+    await expect(list({ namespace: 'nope' })).rejects.toThrow(
+      'no namespace nope with services in a: there are pay, shop',
+    );
   });
 
   it('the list as data follows its schema', async () => {
     const data = JSON.parse((await list({ format: 'json' })).join('\n'));
-    const validate = new Ajv2020().compile(JSON.parse(readFileSync('docs/reference/schemas/service-list.schema.json', 'utf8')));
+    const validate = new Ajv2020().compile(
+      JSON.parse(readFileSync('docs/reference/schemas/service-list.schema.json', 'utf8')),
+    );
     validate(data);
     expect(validate.errors).toBeNull();
-    expect(data[0]).toMatchObject({ namespace: 'pay', service: 'held', selected: 0, writers: { endpoints: 'nobody', slices: 'nobody' } });
+    expect(data[0]).toMatchObject({
+      namespace: 'pay',
+      service: 'held',
+      selected: 0,
+      writers: { endpoints: 'nobody', slices: 'nobody' },
+    });
   });
 });
 
 describe('the arguments of the list', () => {
   it('a cluster with -A or -n is a list, and a service is none', async () => {
-    expect(await listOf(table, 'a', undefined, { allNamespaces: true })).toEqual({ cluster: 'a', namespace: undefined });
-    expect(await listOf(table, 'a', undefined, { namespace: 'shop' })).toEqual({ cluster: 'a', namespace: 'shop' });
+    expect(await listOf(table, 'a', undefined, { allNamespaces: true })).toEqual({
+      cluster: 'a',
+      namespace: undefined,
+    });
+    expect(await listOf(table, 'a', undefined, { namespace: 'shop' })).toEqual({
+      cluster: 'a',
+      namespace: 'shop',
+    });
     expect(await listOf(table, 'a', 'web', { namespace: 'shop' })).toBeUndefined();
     expect(await listOf(table, 'a', 'shop/web', {})).toBeUndefined();
     // The hub's only cluster, otherwise that of kubectl's context.
-    expect(await listOf(table, undefined, undefined, { allNamespaces: true })).toEqual({ cluster: 'a', namespace: undefined });
-    expect(await listOf(table, undefined, undefined, { namespace: 'shop' })).toEqual({ cluster: 'a', namespace: 'shop' });
+    expect(await listOf(table, undefined, undefined, { allNamespaces: true })).toEqual({
+      cluster: 'a',
+      namespace: undefined,
+    });
+    expect(await listOf(table, undefined, undefined, { namespace: 'shop' })).toEqual({
+      cluster: 'a',
+      namespace: 'shop',
+    });
     await expect(serviceOf(table, undefined, undefined)).rejects.toThrow(/^which service of a\? there are /);
     expect(await listOf(table, 'svc/web', undefined, { namespace: 'shop' })).toBeUndefined();
   });
 
   it('-A with a service is an error', async () => {
-    await expect(listOf(table, 'a', 'shop/web', { allNamespaces: true })).rejects.toThrow('-A lists all services: leave the service and -n out');
+    await expect(listOf(table, 'a', 'shop/web', { allNamespaces: true })).rejects.toThrow(
+      '-A lists all services: leave the service and -n out',
+    );
   });
 });

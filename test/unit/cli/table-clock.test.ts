@@ -10,16 +10,19 @@ function client(date: () => string | undefined) {
   return { middlewareStack: middlewareStack as never, send: () => call({}) };
 }
 
-it.each([-7, 0, 12])('a machine that is %i minutes off switches modes by the hub’s clock', async (minutes) => {
-  const hub = Date.parse('2026-01-02T03:04:05Z');
-  const machine = hub + minutes * 60_000;
-  const table = client(() => new Date(hub).toUTCString());
-  const now = tableClock(table, () => machine);
-  expect(now()).toBe(machine);
-  await table.send();
-  expect(now() - hub).toBeGreaterThanOrEqual(0);
-  expect(now() - hub).toBeLessThanOrEqual(1_000);
-});
+it.each([-7, 0, 12])(
+  'a machine that is %i minutes off switches modes by the hub’s clock',
+  async (minutes) => {
+    const hub = Date.parse('2026-01-02T03:04:05Z');
+    const machine = hub + minutes * 60_000;
+    const table = client(() => new Date(hub).toUTCString());
+    const now = tableClock(table, () => machine);
+    expect(now()).toBe(machine);
+    await table.send();
+    expect(now() - hub).toBeGreaterThanOrEqual(0);
+    expect(now() - hub).toBeLessThanOrEqual(1_000);
+  },
+);
 
 it('an answer without a date changes nothing', async () => {
   const table = client(() => undefined);

@@ -13,10 +13,17 @@ it('a time is read as RFC 3339, as a time of day before now, and as a span from 
   expect(spanMs('--since', '2h')).toBe(7_200_000);
 });
 
-it.each(['yesterday', '25:00', '2026-02-28', '2026-02-30T00:00:00', '-5m', ''])('%j is refused with the allowed values', (text) => {
-  expect(() => at(text)).toThrow(/--at .*a time as 2026-03-01T14:03:00Z, 14:03 \(UTC\) or 20m \(ago\) is needed/);
-});
+it.each(['yesterday', '25:00', '2026-02-28', '2026-02-30T00:00:00', '-5m', ''])(
+  '%j is refused with the allowed values',
+  (text) => {
+    expect(() => at(text)).toThrow(
+      /--at .*a time as 2026-03-01T14:03:00Z, 14:03 \(UTC\) or 20m \(ago\) is needed/,
+    );
+  },
+);
 
 it.each(['2', 'h', '2 h', '1.5h', '2w'])('a span of %j is refused with the allowed values', (text) => {
-  expect(() => spanMs('--since', text)).toThrow(`--since ${text}: a number with s, m, h or d is needed, as 30m or 2h`);
+  expect(() => spanMs('--since', text)).toThrow(
+    `--since ${text}: a number with s, m, h or d is needed, as 30m or 2h`,
+  );
 });

@@ -36,10 +36,17 @@ async function aws(...answers: readonly (string | number)[]) {
     http.createServer(async (request, response) => {
       let body = '';
       for await (const part of request) body += part;
-      asked.push({ target: String(request.headers['x-amz-target'] ?? ''), body, authorization: String(request.headers.authorization) });
+      asked.push({
+        target: String(request.headers['x-amz-target'] ?? ''),
+        body,
+        authorization: String(request.headers.authorization),
+      });
       const answer = answers[asked.length - 1];
       if (typeof answer === 'number') response.writeHead(answer).end();
-      else response.writeHead(answer === undefined || answer.includes('<Error>') ? 403 : 200).end(answer ?? refusal);
+      else
+        response
+          .writeHead(answer === undefined || answer.includes('<Error>') ? 403 : 200)
+          .end(answer ?? refusal);
     }),
   );
   const client = {
@@ -53,7 +60,10 @@ async function aws(...answers: readonly (string | number)[]) {
 
 const clock = { now: Date.parse('2026-01-02T03:04:05Z') };
 
-/** Connects by the registry to a cluster whose API accepts credentials by `lets`, and collects the presented ones. */
+/**
+ * Connects by the registry to a cluster whose API accepts credentials by `lets`, and collects the presented
+ * ones.
+ */
 async function entered(
   auth: ApiAccess['auth'],
   cloud: Awaited<ReturnType<typeof aws>>,
@@ -70,7 +80,16 @@ async function entered(
   };
   const trusted = [former.clientCertificate, renewed.clientCertificate];
   const server = tls
-    ? https.createServer({ cert: tls.clientCertificate, key: tls.clientKey, requestCert: true, rejectUnauthorized: false, ca: trusted }, handle)
+    ? https.createServer(
+        {
+          cert: tls.clientCertificate,
+          key: tls.clientKey,
+          requestCert: true,
+          rejectUnauthorized: false,
+          ca: trusted,
+        },
+        handle,
+      )
     : http.createServer(handle);
   const port = await serve(server as http.Server);
   const api = {
@@ -78,7 +97,11 @@ async function entered(
     ...(tls && { ca: 'trusts' in tls ? tls.trusts : tls.clientCertificate }),
     auth,
   };
-  const meta = decodeCluster('c', { ...metaKey('c'), uid: registered }, { ...accessKey('c'), api: JSON.stringify(api) });
+  const meta = decodeCluster(
+    'c',
+    { ...metaKey('c'), uid: registered },
+    { ...accessKey('c'), api: JSON.stringify(api) },
+  );
   const registry = clusterRegistry({
     connectionsFile: undefined,
     credentials: async () => ({ accessKeyId: 'AKIDWORKER', secretAccessKey: 'secret' }),
@@ -91,12 +114,14 @@ async function entered(
   return { shown, call };
 }
 
-const refusal = '<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>';
+const refusal =
+  '<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>';
 const webIdentity = (token: string): string =>
   `<GetWebIdentityTokenResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetWebIdentityTokenResult><WebIdentityToken>${token}</WebIdentityToken><Expiration>2026-01-02T03:19:05Z</Expiration></GetWebIdentityTokenResult></GetWebIdentityTokenResponse>`;
 const assumed = (key: string): string =>
   `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>${key}</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2026-01-02T04:04:05Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
-const secret = (value: object): string => JSON.stringify({ ARN: 'arn', Name: 'n', SecretString: JSON.stringify(value) });
+const secret = (value: object): string =>
+  JSON.stringify({ ARN: 'arn', Name: 'n', SecretString: JSON.stringify(value) });
 const signedIn = (shown: string): URLSearchParams =>
   new URL(Buffer.from(shown.replace('Bearer k8s-aws-v1.', ''), 'base64url').toString()).searchParams;
 
@@ -106,7 +131,13 @@ describe('a cluster that trusts the account’s token issuer', () => {
     const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
     await Promise.all([call(), call()]);
     expect(cloud.asked.map(({ body }) => Object.fromEntries(new URLSearchParams(body)))).toEqual([
-      { Action: 'GetWebIdentityToken', Version: '2011-06-15', 'Audience.member.1': 'own', SigningAlgorithm: 'RS256', DurationSeconds: '900' },
+      {
+        Action: 'GetWebIdentityToken',
+        Version: '2011-06-15',
+        'Audience.member.1': 'own',
+        SigningAlgorithm: 'RS256',
+        DurationSeconds: '900',
+      },
     ]);
     expect(cloud.asked[0]?.authorization).toContain('Credential=worker/');
     clock.now += 299_000;
@@ -120,7 +151,11 @@ describe('a cluster that trusts the account’s token issuer', () => {
 
   it('a cluster gets a new token at once when it refuses the cached one', async () => {
     const cloud = await aws(webIdentity('one'), webIdentity('two'));
-    const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, (who) => who === 'Bearer two');
+    const { shown, call } = await entered(
+      { type: 'web-identity', audience: 'own' },
+      cloud,
+      (who) => who === 'Bearer two',
+    );
     expect(await call()).toBe('u');
     expect(shown.slice(0, 2)).toEqual(['Bearer one', 'Bearer two']);
     expect(cloud.asked).toHaveLength(2);
@@ -157,7 +192,10 @@ describe('a cluster that trusts the account’s token issuer', () => {
     const cloud = await aws(escalation, webIdentity('short'), webIdentity('next'));
     const { shown, call } = await entered({ type: 'web-identity', audience: 'own' }, cloud, () => true);
     expect(await call()).toBe('u');
-    expect(cloud.asked.map(({ body }) => new URLSearchParams(body).get('DurationSeconds'))).toEqual(['900', '300']);
+    expect(cloud.asked.map(({ body }) => new URLSearchParams(body).get('DurationSeconds'))).toEqual([
+      '900',
+      '300',
+    ]);
     clock.now += 101_000;
     await call();
     expect(new Set(shown)).toEqual(new Set(['Bearer short', 'Bearer next']));
@@ -175,8 +213,16 @@ describe('a cluster that trusts the account’s token issuer', () => {
 
 it('an API server that identifies as another cluster gets no requests', async () => {
   const cloud = await aws(secret({ token: 't' }));
-  const { shown, call } = await entered({ type: 'secret', secretArn: 'arn' }, cloud, () => true, undefined, 'the-one-we-know');
-  await expect(call()).rejects.toThrow('answers as another cluster: kube-system has uid u, the-one-we-know is registered');
+  const { shown, call } = await entered(
+    { type: 'secret', secretArn: 'arn' },
+    cloud,
+    () => true,
+    undefined,
+    'the-one-we-know',
+  );
+  await expect(call()).rejects.toThrow(
+    'answers as another cluster: kube-system has uid u, the-one-we-know is registered',
+  );
   expect(shown).toHaveLength(1);
 });
 
@@ -206,7 +252,10 @@ describe('a cluster with a secret', () => {
 
   it.each([
     ['a kubeconfig', 'apiVersion: v1\nkind: Config\nusers: [{ user: { exec: { command: sh } } }]'],
-    ['a kubeconfig in JSON', JSON.stringify({ kind: 'Config', users: [{ user: { exec: { command: 'sh' } } }] })],
+    [
+      'a kubeconfig in JSON',
+      JSON.stringify({ kind: 'Config', users: [{ user: { exec: { command: 'sh' } } }] }),
+    ],
     ['a certificate without its key', JSON.stringify({ clientCertificate: 'x' })],
   ])('a cluster with a secret that contains %s is refused, without the secret’s text', async (_, text) => {
     const cloud = await aws(JSON.stringify({ SecretString: text }));
@@ -231,7 +280,11 @@ describe('an EKS cluster', () => {
   });
 
   it('an EKS cluster is shown one token for ten of its fifteen minutes, of the region that is configured', async () => {
-    const { shown, call } = await entered({ type: 'eks', clusterName: 'shop', region: 'us-west-2' }, await aws(), () => true);
+    const { shown, call } = await entered(
+      { type: 'eks', clusterName: 'shop', region: 'us-west-2' },
+      await aws(),
+      () => true,
+    );
     await call();
     clock.now += 599_000;
     await call();
@@ -244,7 +297,11 @@ describe('an EKS cluster', () => {
 
   it('a cluster gets a new certificate when it refuses the cached one', async () => {
     const refused = new Set<string>();
-    const { shown, call } = await entered({ type: 'eks', clusterName: 'shop' }, await aws(), (who) => !refused.has(who));
+    const { shown, call } = await entered(
+      { type: 'eks', clusterName: 'shop' },
+      await aws(),
+      (who) => !refused.has(who),
+    );
     await call();
     for (const each of shown) refused.add(each);
     clock.now += 1000;

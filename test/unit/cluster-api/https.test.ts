@@ -14,8 +14,11 @@ afterEach(() => {
 type Answer = readonly [status: number, body: object | string, headers?: http.OutgoingHttpHeaders];
 
 /** A server that gives these answers one after another, and what it was asked. */
-async function scripted(...[first, ...rest]: (Answer | Pick<ClusterApiOptions, 'maxBytes' | 'maxListBytes' | 'onRequest'>)[]) {
-  const [options, answers] = first && !Array.isArray(first) ? [first, rest as Answer[]] : [{}, [first, ...rest] as Answer[]];
+async function scripted(
+  ...[first, ...rest]: (Answer | Pick<ClusterApiOptions, 'maxBytes' | 'maxListBytes' | 'onRequest'>)[]
+) {
+  const [options, answers] =
+    first && !Array.isArray(first) ? [first, rest as Answer[]] : [{}, [first, ...rest] as Answer[]];
   const asked: string[] = [];
   const bodies: string[] = [];
   const server = http.createServer(async (request, response) => {
@@ -28,7 +31,10 @@ async function scripted(...[first, ...rest]: (Answer | Pick<ClusterApiOptions, '
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const api = httpsClusterApi({ server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, { fieldManager: 'me', ...options });
+  const api = httpsClusterApi(
+    { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    { fieldManager: 'me', ...options },
+  );
   ends.push(api.close, () => server.close());
   return { api, asked, bodies };
 }
@@ -61,7 +67,12 @@ describe('cluster API over HTTP', () => {
 
   it('times each request, whether it succeeds or not', async () => {
     const times: number[] = [];
-    const { api } = await scripted({ onRequest: (ms) => void times.push(ms) }, [200, page(['a'], 'next')], [200, page(['b'])], [500, 'broken']);
+    const { api } = await scripted(
+      { onRequest: (ms) => void times.push(ms) },
+      [200, page(['a'], 'next')],
+      [200, page(['b'])],
+      [500, 'broken'],
+    );
     await api.list('Service', 'n');
     expect(times).toHaveLength(2);
     const brief = api.within(() => 1_000);
@@ -94,13 +105,21 @@ describe('cluster API over HTTP', () => {
   });
 
   it('gives a list without end up', async () => {
-    const { api } = await scripted({ maxListBytes: 200 }, ...Array.from({ length: 9 }, (_, i) => [200, page(['pod'], `next-${i}`)] as const));
+    const { api } = await scripted(
+      { maxListBytes: 200 },
+      ...Array.from({ length: 9 }, (_, i) => [200, page(['pod'], `next-${i}`)] as const),
+    );
     await expect(api.list('Pod', 'n')).rejects.toThrow('a list of Pod has more than 200 bytes');
   });
 
   it('a list whose page names itself as the next one is given up', async () => {
-    const { api, asked } = await scripted(...Array.from({ length: 9 }, () => [200, page([], 'next')] as const));
-    await expect(api.list('Pod', 'n')).rejects.toMatchObject({ status: 0, message: 'a page of a list names itself as the next page' });
+    const { api, asked } = await scripted(
+      ...Array.from({ length: 9 }, () => [200, page([], 'next')] as const),
+    );
+    await expect(api.list('Pod', 'n')).rejects.toMatchObject({
+      status: 0,
+      message: 'a page of a list names itself as the next page',
+    });
     expect(asked).toHaveLength(2);
   });
 
@@ -120,7 +139,10 @@ describe('cluster API over HTTP', () => {
 
   it('an identity without a uid is a fault of the cluster', async () => {
     const { api } = await scripted([200, { metadata: { uid: 7 } }]);
-    await expect(api.identity()).rejects.toMatchObject({ status: 0, message: 'the kube-system namespace has no uid' });
+    await expect(api.identity()).rejects.toMatchObject({
+      status: 0,
+      message: 'the kube-system namespace has no uid',
+    });
   });
 
   it('fields of a Status that are of another type count as absent', async () => {
@@ -151,7 +173,13 @@ describe('cluster API over HTTP', () => {
 
   it('the cluster API asks for fewer objects after a page that is too large for a worker, and for more again when they are small', async () => {
     const large = ' '.repeat(33 << 20);
-    const { api, asked } = await scripted([200, page(['a'], 'next')], [200, large], [200, large], [200, page(['b'], 'then')], [200, page(['c'])]);
+    const { api, asked } = await scripted(
+      [200, page(['a'], 'next')],
+      [200, large],
+      [200, large],
+      [200, page(['b'], 'then')],
+      [200, page(['c'])],
+    );
     expect((await api.list('Pod', '')).items.map((p) => p.metadata.name)).toEqual(['a', 'b', 'c']);
     expect(asked.map((path) => path.split('?')[1])).toEqual([
       'limit=500',
@@ -163,7 +191,9 @@ describe('cluster API over HTTP', () => {
   });
 
   it('one object that is too large is an error, and no page for ever', async () => {
-    const { api, asked } = await scripted(...Array.from({ length: 9 }, () => [200, ' '.repeat(33 << 20)] as const));
+    const { api, asked } = await scripted(
+      ...Array.from({ length: 9 }, () => [200, ' '.repeat(33 << 20)] as const),
+    );
     await expect(api.list('Pod', '')).rejects.toMatchObject({ reason: 'TooLarge' });
     expect(asked.at(-1)).toBe('GET /api/v1/pods?limit=1');
     expect(asked).toHaveLength(5);
@@ -191,19 +221,32 @@ describe('cluster API over HTTP', () => {
       message: status.message,
       retryAfterSeconds: 4,
     });
-    await expect(api.create('EndpointSlice', slice)).rejects.toMatchObject({ status: 429, message: 'slow down', retryAfterSeconds: 9 });
+    await expect(api.create('EndpointSlice', slice)).rejects.toMatchObject({
+      status: 429,
+      message: 'slow down',
+      retryAfterSeconds: 9,
+    });
   });
 
   it('a body that is not JSON, such as the page of a proxy, is a fault of the cluster', async () => {
     const { api } = await scripted([200, '<html>'], [200, '<html>'], [502, ''], [404, '<html>']);
     for (const call of [api.get('Pod', 'n', 'p'), api.list('Pod', 'n')])
       await expect(call).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });
-    await expect(api.get('Pod', 'n', 'p')).rejects.toMatchObject({ status: 502, message: 'the server answered with status 502' });
+    await expect(api.get('Pod', 'n', 'p')).rejects.toMatchObject({
+      status: 502,
+      message: 'the server answered with status 502',
+    });
     await expect(api.get('Pod', 'n', 'p')).rejects.toMatchObject({ status: 404, message: '<html>' });
   });
 
   it('names the field manager on every write, and sends kind, patch type and preconditions', async () => {
-    const { api, asked, bodies } = await scripted([201, slice], [200, slice], [200, slice], [200, {}], [404, missing]);
+    const { api, asked, bodies } = await scripted(
+      [201, slice],
+      [200, slice],
+      [200, slice],
+      [200, {}],
+      [404, missing],
+    );
     const { kind: _, ...kindless } = slice;
     await api.create('EndpointSlice', kindless);
     await api.replace('EndpointSlice', slice);
@@ -219,6 +262,8 @@ describe('cluster API over HTTP', () => {
       `DELETE ${path}/s`,
     ]);
     expect(JSON.parse(bodies[0] as string)).toEqual(slice);
-    expect(JSON.parse(bodies[3] as string)).toMatchObject({ preconditions: { uid: 'u', resourceVersion: '3' } });
+    expect(JSON.parse(bodies[3] as string)).toMatchObject({
+      preconditions: { uid: 'u', resourceVersion: '3' },
+    });
   });
 });

@@ -13,7 +13,10 @@ it('the identity of a cluster is asked for at once while other calls wait for th
       else waiting.push(response);
     }),
   );
-  const api = httpsClusterApi({ server: `http://127.0.0.1:${server.port}` }, { fieldManager: 'me', maxSockets: 1 });
+  const api = httpsClusterApi(
+    { server: `http://127.0.0.1:${server.port}` },
+    { fieldManager: 'me', maxSockets: 1 },
+  );
   const slow = [api.get('Service', 'n', 'a'), api.get('Service', 'n', 'b')];
   expect(await api.identity()).toBe('u');
   for (let answered = 0; answered < slow.length; await tick()) {

@@ -1,6 +1,7 @@
 /**
  * Two client certificates that sign themselves, good for nothing but these tests:
- * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj /CN=former -addext subjectAltName=IP:127.0.0.1
+ * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj /CN=former -addext
+ * subjectAltName=IP:127.0.0.1
  */
 export interface KeyPair {
   readonly clientCertificate: string;

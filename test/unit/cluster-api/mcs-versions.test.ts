@@ -7,12 +7,20 @@ const path = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/shop/serviceimports
 /** Serves these versions, and has no objects. */
 function server(...versions: string[]) {
   const asked: string[] = [];
-  const answer = (status: number, body: string): HttpResponse => ({ status, headers: {}, body: Buffer.from(body) });
+  const answer = (status: number, body: string): HttpResponse => ({
+    status,
+    headers: {},
+    body: Buffer.from(body),
+  });
   const transport: HttpTransport = {
     async request(method, at, { body } = {}) {
       const version = at.split('/')[3] ?? '';
-      asked.push(`${method} ${version}${body?.includes('apiVersion') ? ` ${JSON.parse(body).apiVersion}` : ''}`);
-      return versions.includes(version) ? answer(404, '{"kind":"Status","code":404,"reason":"NotFound"}') : answer(404, '404 page not found\n');
+      asked.push(
+        `${method} ${version}${body?.includes('apiVersion') ? ` ${JSON.parse(body).apiVersion}` : ''}`,
+      );
+      return versions.includes(version)
+        ? answer(404, '{"kind":"Status","code":404,"reason":"NotFound"}')
+        : answer(404, '404 page not found\n');
     },
     async stream(_method, at) {
       asked.push(`stream ${at.split('/')[3]}`);
@@ -32,7 +40,9 @@ describe('the version of the Multi-Cluster Services API (MC-1)', () => {
 
   it('a cluster that only serves v1alpha1 gets requests and writes of that version', async () => {
     const { api, asked } = server('v1alpha1');
-    await api.request('POST', path, { body: JSON.stringify({ apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceImport' }) });
+    await api.request('POST', path, {
+      body: JSON.stringify({ apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceImport' }),
+    });
     await api.request('PATCH', path, { body: '{"status":{}}' });
     await api.stream('GET', path);
     expect(asked).toEqual([

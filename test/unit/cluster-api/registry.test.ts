@@ -16,7 +16,9 @@ afterEach(async () => {
 
 it('runs that begin together in a cold worker share one client, and so its eight connections and the spare one', async () => {
   let sockets = 0;
-  const server = http.createServer((_, response) => void setImmediate(() => response.end('{"metadata":{"uid":"u"}}')));
+  const server = http.createServer(
+    (_, response) => void setImmediate(() => response.end('{"metadata":{"uid":"u"}}')),
+  );
   server.on('connection', () => sockets++);
   const { port, close } = await listen(server);
   const folder = await mkdtemp(join(tmpdir(), 'registry-'));

@@ -28,7 +28,9 @@ describe('transport', () => {
     const server = await serve(async (req, res) => {
       let body = '';
       for await (const part of req) body += part;
-      res.writeHead(418, { 'retry-after': '3' }).end(`${req.method} ${req.url} ${req.headers.authorization} ${req.headers['content-type']} ${body}`);
+      res
+        .writeHead(418, { 'retry-after': '3' })
+        .end(`${req.method} ${req.url} ${req.headers.authorization} ${req.headers['content-type']} ${body}`);
     });
     const answer = await transport({ server: `${server}/prefix/`, token: 't0' }).request('PUT', '/api/v1/x', {
       query: { fieldManager: 'a b', limit: 500, continue: undefined },
@@ -36,7 +38,9 @@ describe('transport', () => {
     });
     expect(answer.status).toBe(418);
     expect(answer.headers['retry-after']).toBe('3');
-    expect(answer.body.toString()).toBe('PUT /prefix/api/v1/x?fieldManager=a+b&limit=500 Bearer t0 application/json {}');
+    expect(answer.body.toString()).toBe(
+      'PUT /prefix/api/v1/x?fieldManager=a+b&limit=500 Bearer t0 application/json {}',
+    );
   });
 
   it('the way to a server that takes long to find out counts in the time of its call, and is no fault of the server', async () => {
@@ -137,7 +141,8 @@ describe('transport', () => {
       res.end('ok');
     });
     const client = transport({ server });
-    for (let i = 0; i < 2; i++) expect((await client.request('GET', '/', { idempotent: true })).status).toBe(200);
+    for (let i = 0; i < 2; i++)
+      expect((await client.request('GET', '/', { idempotent: true })).status).toBe(200);
     await expect(client.request('POST', '/')).rejects.toMatchObject({ name: 'ClusterApiError', status: 0 });
     expect(answers).toBe(2);
   });
@@ -145,7 +150,9 @@ describe('transport', () => {
   it('turns a refused connection, a timeout, an aborted call and failing credentials into errors of status 0', async () => {
     const server = await serve(() => {});
     const status0 = { name: 'ClusterApiError', status: 0 };
-    await expect(transport({ server: 'http://127.0.0.1:1' }).request('GET', '/x')).rejects.toMatchObject(status0);
+    await expect(transport({ server: 'http://127.0.0.1:1' }).request('GET', '/x')).rejects.toMatchObject(
+      status0,
+    );
     await expect(transport({ server }).request('GET', '/x', { timeoutMs: 30 })).rejects.toMatchObject({
       ...status0,
       message: `GET ${server}/x: timed out after 30 ms`,
@@ -155,7 +162,9 @@ describe('transport', () => {
     await expect(transport({ server }).request('GET', '/x', { signal })).rejects.toMatchObject(status0);
     const token = () => Promise.reject(new Error('denied'));
     await expect(transport({ server }, { token }).request('GET', '/x')).rejects.toMatchObject(status0);
-    await expect(transport(() => Promise.reject(new Error('unknown cluster'))).request('GET', '/x')).rejects.toMatchObject(status0);
+    await expect(
+      transport(() => Promise.reject(new Error('unknown cluster'))).request('GET', '/x'),
+    ).rejects.toMatchObject(status0);
   });
 
   it('streams by pulling: a reader that stops asking holds the server back', async () => {
@@ -196,7 +205,8 @@ describe('transport', () => {
     const client = transport({ server }, { timeoutMs: 2_000 });
     const read = async (path: string, signal?: AbortSignal) => {
       let text = '';
-      for await (const chunk of (await client.stream('GET', path, { ...(signal && { signal }) })).chunks) text += chunk;
+      for await (const chunk of (await client.stream('GET', path, { ...(signal && { signal }) })).chunks)
+        text += chunk;
       return text;
     };
     expect(await read('/ok')).toBe('all');
@@ -237,25 +247,28 @@ describe('transport', () => {
     expect(sockets.size).toBe(2);
   });
 
-  it.each(['the connection changes', 'the transport closes'])('if %s, idle sockets end at once, and one with a request ends with it', async (how) => {
-    const sockets: Socket[] = [];
-    const waiting: http.ServerResponse[] = [];
-    const server = await serve((req, res) => {
-      if (!sockets.includes(req.socket)) sockets.push(req.socket);
-      if (req.url === '/slow') waiting.push(res);
-      else res.end();
-    });
-    let serverName = 'a';
-    const client = transport(async () => ({ server, serverName }), { idleMs: 60_000 });
-    const slow = client.request('POST', '/slow', { body: '{}' });
-    while (waiting.length === 0) await tick();
-    await client.request('GET', '/');
-    if (how === 'the transport closes') client.close();
-    serverName = 'b';
-    await client.request('GET', '/');
-    await vi.waitFor(() => expect(sockets.map((s) => s.closed)).toEqual([false, true, false]), 120_000);
-    waiting[0]?.end('done');
-    expect((await slow).body.toString()).toBe('done');
-    await vi.waitFor(() => expect(sockets.map((s) => s.closed)).toEqual([true, true, false]), 120_000);
-  });
+  it.each(['the connection changes', 'the transport closes'])(
+    'if %s, idle sockets end at once, and one with a request ends with it',
+    async (how) => {
+      const sockets: Socket[] = [];
+      const waiting: http.ServerResponse[] = [];
+      const server = await serve((req, res) => {
+        if (!sockets.includes(req.socket)) sockets.push(req.socket);
+        if (req.url === '/slow') waiting.push(res);
+        else res.end();
+      });
+      let serverName = 'a';
+      const client = transport(async () => ({ server, serverName }), { idleMs: 60_000 });
+      const slow = client.request('POST', '/slow', { body: '{}' });
+      while (waiting.length === 0) await tick();
+      await client.request('GET', '/');
+      if (how === 'the transport closes') client.close();
+      serverName = 'b';
+      await client.request('GET', '/');
+      await vi.waitFor(() => expect(sockets.map((s) => s.closed)).toEqual([false, true, false]), 120_000);
+      waiting[0]?.end('done');
+      expect((await slow).body.toString()).toBe('done');
+      await vi.waitFor(() => expect(sockets.map((s) => s.closed)).toEqual([true, true, false]), 120_000);
+    },
+  );
 });

@@ -34,7 +34,12 @@ describe('the switches of a cluster at a time', () => {
     mode: { from, to },
   });
   const now = (mode: Mode, seconds: number) =>
-    ({ mode, optIn: 'off', optInSince: 0, modeSwitch: { atMs: at(seconds), wasActive: mode === 'paused' } }) as never;
+    ({
+      mode,
+      optIn: 'off',
+      optInSince: 0,
+      modeSwitch: { atMs: at(seconds), wasActive: mode === 'paused' },
+    }) as never;
   const audits = [
     switched(10, 'shadow', 'active'),
     switched(20, 'active', 'paused'),
@@ -48,15 +53,26 @@ describe('the switches of a cluster at a time', () => {
     [25, 'paused', 'active', 20],
     [35, 'active', 'active', 30],
     [45, 'shadow', 'shadow', 40],
-  ] as const)('%i s after the beginning the mode is %s, without its pause %s', (seconds, mode, unpaused, since) => {
-    expect(switchesThen(now('shadow', 40), audits, at(seconds))).toEqual({
-      ...{ mode, unpaused, optIn: 'off' },
-      sinceMs: since && at(since),
-    });
-  });
+  ] as const)(
+    '%i s after the beginning the mode is %s, without its pause %s',
+    (seconds, mode, unpaused, since) => {
+      expect(switchesThen(now('shadow', 40), audits, at(seconds))).toEqual({
+        ...{ mode, unpaused, optIn: 'off' },
+        sinceMs: since && at(since),
+      });
+    },
+  );
 
   it('the record of the cluster has the last switch if no audit record does', () => {
-    expect(switchesThen(now('paused', 50), [], at(55))).toMatchObject({ mode: 'paused', unpaused: 'active', sinceMs: at(50) });
-    expect(switchesThen(now('shadow', 50), [], at(45))).toMatchObject({ mode: undefined, unpaused: undefined, sinceMs: undefined });
+    expect(switchesThen(now('paused', 50), [], at(55))).toMatchObject({
+      mode: 'paused',
+      unpaused: 'active',
+      sinceMs: at(50),
+    });
+    expect(switchesThen(now('shadow', 50), [], at(45))).toMatchObject({
+      mode: undefined,
+      unpaused: undefined,
+      sinceMs: undefined,
+    });
   });
 });

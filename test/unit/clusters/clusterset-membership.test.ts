@@ -28,12 +28,19 @@ describe('the membership of a cluster in a set', () => {
   it('a damaged membership is refused, and does not count as none', async () => {
     const table = await start();
     await table.update(metaKey('c'), { set: { clusterset: '[]' } });
-    await expect(readCluster(table, 'c')).rejects.toThrow("the clusterset membership of a cluster's record is []: exports and imports are needed");
+    await expect(readCluster(table, 'c')).rejects.toThrow(
+      "the clusterset membership of a cluster's record is []: exports and imports are needed",
+    );
   });
 
   it('a membership is kept by a deploy, and schedules a wake-up of every service', async () => {
     const table = await start();
-    const membership = { ...noMembership, set: 'prod', imports: 'active', exports: { namespaces: ['shop'] } } as const;
+    const membership = {
+      ...noMembership,
+      set: 'prod',
+      imports: 'active',
+      exports: { namespaces: ['shop'] },
+    } as const;
     expect(await saveMembership(table, 'c', membership)).toBe(true);
     await registerCluster(table, { id: 'c', mode: 'shadow' }, 2);
     const meta = await readCluster(table, 'c');
@@ -57,7 +64,12 @@ describe('the membership of a cluster in a set', () => {
 });
 
 describe('a registration and a switch by hand', () => {
-  const inFile = { ...noMembership, set: 'prod', imports: 'shadow', exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] } } as const;
+  const inFile = {
+    ...noMembership,
+    set: 'prod',
+    imports: 'shadow',
+    exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] },
+  } as const;
   const register = async (table: Table, clusterset?: ClustersetMembership) =>
     registerCluster(table, { id: 'c', mode: 'shadow', ...(clusterset && { clusterset }) }, 2);
   const read = async (table: Table) => (await readCluster(table, 'c')) as ClusterRecord;
@@ -65,7 +77,10 @@ describe('a registration and a switch by hand', () => {
   it('a cluster that is known already gets its membership by a deploy, which wakes every service', async () => {
     const table = await start();
     await register(table, inFile);
-    expect(await read(table)).toMatchObject({ clusterset: inFile, modeSwitch: { owesWaking: true, count: 1 } });
+    expect(await read(table)).toMatchObject({
+      clusterset: inFile,
+      modeSwitch: { owesWaking: true, count: 1 },
+    });
     expect(await listImporters(table)).toEqual(['c']);
     await register(table, inFile);
     expect((await read(table)).modeSwitch.count).toBe(1);
@@ -74,19 +89,30 @@ describe('a registration and a switch by hand', () => {
   it('a manual switch stays until its value in the clusters file changes', async () => {
     const table = await start();
     await register(table, inFile);
-    const byHand = { ...inFile, imports: 'active', exports: { ...inFile.exports, namespaces: ['web', 'api'] } } as const;
+    const byHand = {
+      ...inFile,
+      imports: 'active',
+      exports: { ...inFile.exports, namespaces: ['web', 'api'] },
+    } as const;
     await saveMembership(table, 'c', byHand);
     await register(table, { ...inFile, importBatchSeconds: 5 });
     expect((await read(table)).clusterset).toEqual({ ...byHand, importBatchSeconds: 5 });
     await register(table, { ...inFile, imports: 'off', exports: { ...inFile.exports, namespaces: [] } });
-    expect((await read(table)).clusterset).toEqual({ ...inFile, imports: 'off', exports: { ...inFile.exports, namespaces: [] } });
+    expect((await read(table)).clusterset).toEqual({
+      ...inFile,
+      imports: 'off',
+      exports: { ...inFile.exports, namespaces: [] },
+    });
   });
 
   it('a cluster whose imports and exports are removed from the clusters file takes no part any more, and wakes its former ones', async () => {
     const table = await start();
     await register(table, inFile);
     await register(table);
-    expect(await read(table)).toMatchObject({ clusterset: { ...noMembership, set: 'prod' }, modeSwitch: { owesWaking: true, count: 2 } });
+    expect(await read(table)).toMatchObject({
+      clusterset: { ...noMembership, set: 'prod' },
+      modeSwitch: { owesWaking: true, count: 2 },
+    });
   });
 
   it('a cluster can’t go to another set while it exports or imports', async () => {

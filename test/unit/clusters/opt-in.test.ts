@@ -39,10 +39,18 @@ describe('the switch for services that opt in', () => {
   it('a switch wakes every service with a change, but in a paused cluster, whose services wake when it is switched back', async () => {
     const { table, read } = await registered('shadow');
     expect(await switchOptIn(table, 'c', 'active', now)).toBe(true);
-    expect(await read()).toMatchObject({ mode: 'shadow', optIn: 'active', modeSwitch: { owesWaking: true, count: 1 } });
+    expect(await read()).toMatchObject({
+      mode: 'shadow',
+      optIn: 'active',
+      modeSwitch: { owesWaking: true, count: 1 },
+    });
     await switchMode(table, 'c', 'paused', now);
     await switchOptIn(table, 'c', 'shadow', now);
-    expect(await read()).toMatchObject({ mode: 'paused', optIn: 'shadow', modeSwitch: { owesWaking: false, count: 3 } });
+    expect(await read()).toMatchObject({
+      mode: 'paused',
+      optIn: 'shadow',
+      modeSwitch: { owesWaking: false, count: 3 },
+    });
   });
 
   it('a switch ends a stop for a second writer in shadow mode, where only such services are written, and not in active mode', async () => {
@@ -82,13 +90,20 @@ describe('the switch for services that opt in', () => {
     ['draining', 'active', { optIn: false, anything: false, strict: true }],
   ])('in mode %s is %s written, and is one relay enough', (mode, optIn, expected) => {
     const switches = { mode, optIn };
-    expect({ optIn: writesOptIn(switches), anything: writesAnything(switches), strict: servesFromSnapshot(switches) }).toEqual(expected);
+    expect({
+      optIn: writesOptIn(switches),
+      anything: writesAnything(switches),
+      strict: servesFromSnapshot(switches),
+    }).toEqual(expected);
   });
 
   it('with the switch on, the runs of a shadow cluster wait while a session is unbound', async () => {
     const { read } = await registered('shadow', 'active');
     const meta = await read();
-    const synced = { ...meta, lists: { ...meta.lists, firstListOf: { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 } } };
+    const synced = {
+      ...meta,
+      lists: { ...meta.lists, firstListOf: { Service: 1, Pod: 1, Node: 1, Endpoints: 1, EndpointSlice: 1 } },
+    };
     const unverified = { state: 'unbound' } as ClusterRecord['unverified'];
     expect(hasSynced({ ...synced, unverified: undefined })).toBe(true);
     expect(hasSynced({ ...synced, unverified })).toBe(false);

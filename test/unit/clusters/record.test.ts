@@ -9,7 +9,11 @@ import { memoryTable } from '#test/support/table-memory.ts';
 it('a cluster that is registered as active is written to from then on: earlier writes are not foreign', async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 5000);
-  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSwitch: { atMs: 5000, count: 0 }, incarnation: 1 });
+  expect(await readCluster(table, 'c')).toMatchObject({
+    mode: 'active',
+    modeSwitch: { atMs: 5000, count: 0 },
+    incarnation: 1,
+  });
 });
 
 it('registering again changes settings, and neither the mode nor since when', async () => {
@@ -17,7 +21,11 @@ it('registering again changes settings, and neither the mode nor since when', as
   await registerCluster(table, { id: 'c', mode: 'shadow' }, 5000);
   await switchMode(table, 'c', 'active', 6000);
   await registerCluster(table, { id: 'c', mode: 'shadow', settings: { batchPeriodSeconds: 2 } }, 7000);
-  expect(await readCluster(table, 'c')).toMatchObject({ mode: 'active', modeSwitch: { atMs: 6000 }, settings: { batchPeriodSeconds: 2 } });
+  expect(await readCluster(table, 'c')).toMatchObject({
+    mode: 'active',
+    modeSwitch: { atMs: 6000 },
+    settings: { batchPeriodSeconds: 2 },
+  });
 });
 
 it('registering again replaces the labels', async () => {
@@ -51,7 +59,12 @@ it('a cluster that has left comes back as if it were new, in the mode given, and
   expect(await drainCluster(table, 'c', 6000)).toBe(true);
   expect(await registerCluster(table, { id: 'c', mode: 'shadow' }, 7000)).toBe('draining');
   const back = await readCluster(table, 'c');
-  expect(back).toMatchObject({ mode: 'shadow', modeSwitch: { atMs: 7000, owesWaking: true, count: 2 }, incarnation: 2, nodesVersion: 8 });
+  expect(back).toMatchObject({
+    mode: 'shadow',
+    modeSwitch: { atMs: 7000, owesWaking: true, count: 2 },
+    incarnation: 2,
+    nodesVersion: 8,
+  });
   expect(back).toMatchObject({ uid: '', relay: { heartbeatAtMs: 0 }, lists: { firstListOf: { Pod: 0 } } });
 });
 

@@ -1,9 +1,20 @@
 import { expect, it } from 'vitest';
-import { clearUnverified, decodeUnverified, recordUnverified, type UnverifiedSession } from '#shared/clusters/sessions.ts';
+import {
+  clearUnverified,
+  decodeUnverified,
+  recordUnverified,
+  type UnverifiedSession,
+} from '#shared/clusters/sessions.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
-const unbound: UnverifiedSession = { state: 'unbound', session: 's2', uid: 'other', sinceMs: 5, rewoundAtMs: 4 };
+const unbound: UnverifiedSession = {
+  state: 'unbound',
+  session: 's2',
+  uid: 'other',
+  sinceMs: 5,
+  rewoundAtMs: 4,
+};
 const outdated: UnverifiedSession = { state: 'outdated', session: 's1', readUpTo: { Pod: '140' } };
 
 async function clusterOf(incarnation: number) {
@@ -16,13 +27,16 @@ async function clusterOf(incarnation: number) {
   return { table, read };
 }
 
-it.each([unbound, outdated])('a session that is $state reads as it was recorded, and is gone when it is verified', async (session) => {
-  const { table, read } = await clusterOf(2);
-  await recordUnverified(table, { id: 'c', incarnation: 2 }, session);
-  expect(await read()).toEqual(session);
-  expect(await clearUnverified(table, { id: 'c', incarnation: 2 }, session)).toBe(true);
-  expect(await read()).toBeUndefined();
-});
+it.each([unbound, outdated])(
+  'a session that is $state reads as it was recorded, and is gone when it is verified',
+  async (session) => {
+    const { table, read } = await clusterOf(2);
+    await recordUnverified(table, { id: 'c', incarnation: 2 }, session);
+    expect(await read()).toEqual(session);
+    expect(await clearUnverified(table, { id: 'c', incarnation: 2 }, session)).toBe(true);
+    expect(await read()).toBeUndefined();
+  },
+);
 
 it('an unbound session is verified before an outdated one, which is kept', async () => {
   const { table, read } = await clusterOf(2);

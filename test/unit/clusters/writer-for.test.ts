@@ -1,4 +1,7 @@
-/** The truth table: Service × mode × opt-in × writer conflict × setting × controller. The first row that matches a case decides it. */
+/**
+ * The truth table: Service × mode × opt-in × writer conflict × setting × controller. The first row that
+ * matches a case decides it.
+ */
 import { expect, it } from 'vitest';
 import { decodeCluster } from '#shared/clusters/record.ts';
 import { writerFor } from '#shared/clusters/writer-for.ts';
@@ -6,7 +9,16 @@ import type { Controller } from '#shared/kube/controllers.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 
-const services = ['selector', 'both', 'annotation', 'invalid annotation', 'empty annotation', 'neither', 'ExternalName', 'gone'] as const;
+const services = [
+  'selector',
+  'both',
+  'annotation',
+  'invalid annotation',
+  'empty annotation',
+  'neither',
+  'ExternalName',
+  'gone',
+] as const;
 const modes = ['active', 'shadow', 'paused', 'draining', 'removed'] as const;
 const optIns = ['off', 'shadow', 'active', 'withdrawing'] as const;
 
@@ -20,14 +32,19 @@ interface Case {
   readonly controller: Controller;
 }
 
-type Row = { readonly [K in 'service' | 'mode' | 'optIn']?: readonly Case[K][] } & Partial<Pick<Case, 'conflict' | 'on' | 'controller'>> & {
+type Row = { readonly [K in 'service' | 'mode' | 'optIn']?: readonly Case[K][] } & Partial<
+  Pick<Case, 'conflict' | 'on' | 'controller'>
+> & {
     readonly writer: string;
   };
 
 const noRuns = ['paused', 'draining', 'removed'] as const;
 const withSelector = ['selector', 'both', 'gone'] as const;
 
-/** Writer, task, and managed-by value where it is that of opt-in. A row without a column matches all values of it. */
+/**
+ * Writer, task, and managed-by value where it is that of opt-in. A row without a column matches all values of
+ * it.
+ */
 const table: readonly Row[] = [
   { service: withSelector, mode: noRuns, writer: 'built-in: none' },
   { service: withSelector, mode: ['shadow'], conflict: true, writer: 'built-in: none' },
@@ -50,7 +67,16 @@ const cases: readonly Case[] = services.flatMap((service) =>
   modes.flatMap((mode) =>
     optIns.flatMap((optIn) =>
       both.flatMap((conflict) =>
-        both.flatMap((on) => (['endpoints', 'slices'] as const).map((controller) => ({ service, mode, optIn, conflict, on, controller }))),
+        both.flatMap((on) =>
+          (['endpoints', 'slices'] as const).map((controller) => ({
+            service,
+            mode,
+            optIn,
+            conflict,
+            on,
+            controller,
+          })),
+        ),
       ),
     ),
   ),
@@ -66,13 +92,24 @@ const matches = (row: Row, c: Case): boolean =>
 
 function serviceOf(kind: Case['service']): Service | undefined {
   if (kind === 'gone') return undefined;
-  const annotation = { both: 'app=a', annotation: 'app=a', ExternalName: 'app=a', 'invalid annotation': 'a in (b)', 'empty annotation': '' }[
-    kind as string
-  ];
+  const annotation = {
+    both: 'app=a',
+    annotation: 'app=a',
+    ExternalName: 'app=a',
+    'invalid annotation': 'a in (b)',
+    'empty annotation': '',
+  }[kind as string];
   const hasSelector = kind === 'selector' || kind === 'both';
   return {
-    metadata: { name: 'svc', namespace: 'ns', ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }) },
-    spec: { ...(hasSelector && { selector: { app: 'a' } }), ...(kind === 'ExternalName' && { type: 'ExternalName' }) },
+    metadata: {
+      name: 'svc',
+      namespace: 'ns',
+      ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }),
+    },
+    spec: {
+      ...(hasSelector && { selector: { app: 'a' } }),
+      ...(kind === 'ExternalName' && { type: 'ExternalName' }),
+    },
   } as Service;
 }
 
@@ -80,7 +117,13 @@ function writerOfCase({ service, mode, optIn, conflict, on, controller }: Case) 
   const known = decodeCluster('c', { pk: '', sk: '', mode });
   const withdrawsOptIn = optIn === 'withdrawing';
   const settings = { ...known.settings, [controller]: on };
-  const cluster = { ...known, optIn: withdrawsOptIn ? 'active' : optIn, withdrawsOptIn, writerConflict: conflict, settings } as const;
+  const cluster = {
+    ...known,
+    optIn: withdrawsOptIn ? 'active' : optIn,
+    withdrawsOptIn,
+    writerConflict: conflict,
+    settings,
+  } as const;
   return writerFor(serviceOf(service), cluster, controller);
 }
 
@@ -107,12 +150,31 @@ it('a Service whose slices are withdrawn has no writer of its own, with and with
   const of = (service: Case['service'], optIn: Case['optIn']) =>
     writerOfCase({ service, optIn, mode: 'shadow', conflict: false, on: true, controller: 'slices' }).by;
   const all = ['annotation', 'invalid annotation', 'empty annotation', 'neither', 'selector'] as const;
-  expect(all.map((service) => of(service, 'active'))).toEqual(['opt-in', 'invalid-annotation', 'none', 'no-annotation', 'built-in']);
-  expect(all.map((service) => of(service, 'withdrawing'))).toEqual(['none', 'none', 'none', 'none', 'built-in']);
+  expect(all.map((service) => of(service, 'active'))).toEqual([
+    'opt-in',
+    'invalid-annotation',
+    'none',
+    'no-annotation',
+    'built-in',
+  ]);
+  expect(all.map((service) => of(service, 'withdrawing'))).toEqual([
+    'none',
+    'none',
+    'none',
+    'none',
+    'built-in',
+  ]);
 });
 
 it('the reason names the part of the Service and the part of the cluster', () => {
-  const { why } = writerOfCase({ service: 'annotation', optIn: 'active', mode: 'shadow', conflict: false, on: true, controller: 'slices' });
+  const { why } = writerOfCase({
+    service: 'annotation',
+    optIn: 'active',
+    mode: 'shadow',
+    conflict: false,
+    on: true,
+    controller: 'slices',
+  });
   expect(why).toMatch(
     /^the Service has no selector, and the annotation .*; the cluster’s switch for opt-in is active: .* beside the built-in controllers/,
   );

@@ -26,7 +26,9 @@ const pods: readonly Pod[] = [
   pod('web-3', '10.2.0.3', { deleting: true, node: 'node-2' }),
   pod('web-4', '10.2.0.4', { spec: { containers: [{ name: 'c', ports: [port] }] } }),
   pod('web-5', '10.2.0.5', { spec: { containers: [], hostname: 'five', subdomain: 'web' } }),
-  pod('web-6', '10.2.0.6', { spec: { containers: [], initContainers: [{ name: 'i', restartPolicy: 'Always', ports: [port] }] } }),
+  pod('web-6', '10.2.0.6', {
+    spec: { containers: [], initContainers: [{ name: 'i', restartPolicy: 'Always', ports: [port] }] },
+  }),
 ];
 const nodes = new Map([
   ['node-1', nodeIn('z-1')],
@@ -37,7 +39,10 @@ const nodes = new Map([
 describe('the pods of an export as text', () => {
   it.each([
     ['a Service', webService()],
-    ['a headless Service with a named target port', webService({ clusterIP: 'None', ports: [{ ...http, targetPort: 'web' }] })],
+    [
+      'a headless Service with a named target port',
+      webService({ clusterIP: 'None', ports: [{ ...http, targetPort: 'web' }] }),
+    ],
     ['a Service that publishes pods that are not ready', webService({ publishNotReadyAddresses: true })],
   ])('an import of %s is the same by the text as by the snapshot', (_, service) => {
     const given = { service, pods, nodes };
@@ -47,12 +52,18 @@ describe('the pods of an export as text', () => {
   });
 
   it('the text has neither labels, times and uids of pods, nor pods that are no endpoints, nor other nodes', () => {
-    const succeeded = { ...pod('job', '10.2.0.9'), status: { phase: 'Succeeded', podIP: '10.2.0.9', podIPs: [{ ip: '10.2.0.9' }] } };
+    const succeeded = {
+      ...pod('job', '10.2.0.9'),
+      status: { phase: 'Succeeded', podIP: '10.2.0.9', podIPs: [{ ip: '10.2.0.9' }] },
+    };
     const text = encodeExportedPods({ service: webService(), pods: [...pods, succeeded], nodes });
     const changed = pods.map((p) => ({
       ...p,
       metadata: { ...p.metadata, uid: 'other', labels: { app: 'web', hash: '2' } },
-      status: { ...p.status, conditions: p.status?.conditions?.map((c) => ({ ...c, lastTransitionTime: '2026-02-02T00:00:00Z' })) },
+      status: {
+        ...p.status,
+        conditions: p.status?.conditions?.map((c) => ({ ...c, lastTransitionTime: '2026-02-02T00:00:00Z' })),
+      },
     })) as unknown as readonly Pod[];
     const fewer = new Map([...nodes].slice(0, 2));
     expect(encodeExportedPods({ service: webService(), pods: changed, nodes: fewer })).toBe(text);

@@ -14,7 +14,10 @@ const toCheck = (more: Partial<ExportToCheck> = {}): ExportToCheck => ({
   ...more,
 });
 
-const annotated = (text: string) => ({ metadata: { name: 'web', annotations: { 'fleet-endpoints/selector': text } }, spec: {} });
+const annotated = (text: string) => ({
+  metadata: { name: 'web', annotations: { 'fleet-endpoints/selector': text } },
+  spec: {},
+});
 
 describe('an export', () => {
   it('an export is valid for a Service with a selector in a namespace that the cluster exports (MC-10)', () => {
@@ -29,17 +32,38 @@ describe('an export', () => {
       'NoService',
       { service: { ...webService(), metadata: { name: 'web', deletionTimestamp: '2026-01-01T00:00:00Z' } } },
     ],
-    ['its Service is of type ExternalName', 'InvalidServiceType', { service: webService({ type: 'ExternalName' }) }],
+    [
+      'its Service is of type ExternalName',
+      'InvalidServiceType',
+      { service: webService({ type: 'ExternalName' }) },
+    ],
     ['the cluster does not export the namespace', 'NotAllowed', { allowed: ['other'] }],
     ['the cluster exports nothing', 'NotAllowed', { allowed: [] }],
-    ['it is of a system namespace, which all does not mean', 'NotAllowed', { namespace: 'kube-system', allowed: 'all' }],
-    ['it is of a system namespace, be it named', 'NotAllowed', { namespace: 'default', allowed: ['default'] }],
+    [
+      'it is of a system namespace, which all does not mean',
+      'NotAllowed',
+      { namespace: 'kube-system', allowed: 'all' },
+    ],
+    [
+      'it is of a system namespace, be it named',
+      'NotAllowed',
+      { namespace: 'default', allowed: ['default'] },
+    ],
     [
       'its Service is derived from an import (MC-63)',
       'DerivedService',
-      { service: { ...webService(), metadata: { name: 'derived-x', labels: { 'multicluster.kubernetes.io/service-name': 'web' } } } },
+      {
+        service: {
+          ...webService(),
+          metadata: { name: 'derived-x', labels: { 'multicluster.kubernetes.io/service-name': 'web' } },
+        },
+      },
     ],
-    ['the annotation of its Service is invalid', 'InvalidAnnotation', { service: annotated('app in (web)'), optsIn: true }],
+    [
+      'the annotation of its Service is invalid',
+      'InvalidAnnotation',
+      { service: annotated('app in (web)'), optsIn: true },
+    ],
     ['the annotation of its Service is empty', 'NoSelector', { service: annotated(''), optsIn: true }],
     ['its Service opts in, and opt-in is off', 'OptInOff', { service: annotated('app=web') }],
     [
@@ -53,7 +77,9 @@ describe('an export', () => {
   });
 
   it('an export may be of a Service that opts in by annotation, where the cluster’s switch is not off', () => {
-    expect(validityOf(toCheck({ service: annotated('app=web'), optsIn: true }))).toMatchObject({ valid: true });
+    expect(validityOf(toCheck({ service: annotated('app=web'), optsIn: true }))).toMatchObject({
+      valid: true,
+    });
   });
 
   it('an export of an empty annotation keeps no pods, unlike one of an invalid annotation', () => {
@@ -75,7 +101,9 @@ describe('the conditions of an export', () => {
   const now = '2026-05-05T00:00:00Z';
 
   it('the conditions of an export are Valid, Ready and NoConflicts if all importers have it', () => {
-    expect(exportConditions({ validity: valid, conflicts: [] }).map((c) => [c.type, c.status, c.reason])).toEqual([
+    expect(
+      exportConditions({ validity: valid, conflicts: [] }).map((c) => [c.type, c.status, c.reason]),
+    ).toEqual([
       ['Valid', 'True', 'Valid'],
       ['Ready', 'True', 'Exported'],
       ['Conflict', 'False', 'NoConflicts'],
@@ -84,7 +112,12 @@ describe('the conditions of an export', () => {
 
   it('the conditions of an export name each conflict, joined by a comma (MC-3, MC-14)', () => {
     const conflict = exportConditions({ validity: valid, conflicts })[2];
-    expect(conflict).toEqual({ type: 'Conflict', status: 'True', reason: 'PortConflict,TypeConflict', message: 'Ports differ. Types differ.' });
+    expect(conflict).toEqual({
+      type: 'Conflict',
+      status: 'True',
+      reason: 'PortConflict,TypeConflict',
+      message: 'Ports differ. Types differ.',
+    });
   });
 
   it('the conditions of an export have the reason why it is not valid, and no conflict then', () => {
@@ -97,8 +130,15 @@ describe('the conditions of an export', () => {
   });
 
   it('the conditions of an export report the conflicting import of another implementation (MC-80)', () => {
-    const failure = { reason: 'ImportNotOurs', message: 'cluster a has a ServiceImport of another implementation' } as const;
-    expect(exportConditions({ validity: valid, conflicts: [], failure })[1]).toEqual({ type: 'Ready', status: 'False', ...failure });
+    const failure = {
+      reason: 'ImportNotOurs',
+      message: 'cluster a has a ServiceImport of another implementation',
+    } as const;
+    expect(exportConditions({ validity: valid, conflicts: [], failure })[1]).toEqual({
+      type: 'Ready',
+      status: 'False',
+      ...failure,
+    });
   });
 
   it('the conditions of an export are not written again if they are equal', () => {
@@ -110,9 +150,23 @@ describe('the conditions of an export', () => {
   });
 
   it('the conditions of an export keep the time of a status that stays, and the conditions of other controllers', () => {
-    const foreign = { type: 'Accepted', status: 'True', reason: 'Yes', message: '', lastTransitionTime: now } as const;
-    const before = changedConditions(exportConditions({ validity: valid, conflicts: [] }), { generation: 1, conditions: [foreign] }, now);
-    const after = changedConditions(exportConditions({ validity: valid, conflicts }), { generation: 1, conditions: before }, '2026-06-06T00:00:00Z');
+    const foreign = {
+      type: 'Accepted',
+      status: 'True',
+      reason: 'Yes',
+      message: '',
+      lastTransitionTime: now,
+    } as const;
+    const before = changedConditions(
+      exportConditions({ validity: valid, conflicts: [] }),
+      { generation: 1, conditions: [foreign] },
+      now,
+    );
+    const after = changedConditions(
+      exportConditions({ validity: valid, conflicts }),
+      { generation: 1, conditions: before },
+      '2026-06-06T00:00:00Z',
+    );
     expect(after?.map((c) => [c.type, c.lastTransitionTime])).toEqual([
       ['Accepted', now],
       ['Valid', now],
@@ -122,7 +176,10 @@ describe('the conditions of an export', () => {
   });
 
   it('the conditions of an export have a message that the API takes, however many clusters disagree', () => {
-    const long = Array.from({ length: 1000 }, () => ({ reason: 'PortConflict', message: 'x'.repeat(100) }) as const);
+    const long = Array.from(
+      { length: 1000 },
+      () => ({ reason: 'PortConflict', message: 'x'.repeat(100) }) as const,
+    );
     expect(exportConditions({ validity: valid, conflicts: long })[2]?.message.length).toBeLessThan(32_768);
   });
 });
@@ -131,7 +188,10 @@ describe('the name of a derived Service', () => {
   it.each([
     ['shop', 'web', 'derived-isrlchlhrq'],
     ['default', 'a', 'derived-jrtjc4bta1'],
-  ])('the name of a derived Service is that of the reference controllers: %s/%s', (namespace, name, expected) => {
-    expect(derivedName(namespace, name)).toBe(expected);
-  });
+  ])(
+    'the name of a derived Service is that of the reference controllers: %s/%s',
+    (namespace, name, expected) => {
+      expect(derivedName(namespace, name)).toBe(expected);
+    },
+  );
 });

@@ -33,7 +33,11 @@ const source = (
 
 const specOf = ({ exported: e }: ImportSource) => e?.service.spec ?? {};
 
-const toImport = (sources: readonly ImportSource[], slices: readonly EndpointSlice[] = [], more: Partial<ToImport> = {}): ToImport => ({
+const toImport = (
+  sources: readonly ImportSource[],
+  slices: readonly EndpointSlice[] = [],
+  more: Partial<ToImport> = {},
+): ToImport => ({
   name: 'web',
   derived: derivedService(),
   merged: mergeExports(sources.map((s) => exported(s.cluster, specOf(s)))) as MergedExports,
@@ -52,7 +56,10 @@ function carriedOut(input: ToImport): readonly EndpointSlice[] {
   const slices = new Map(input.slices.map((s) => [s.metadata.name, s]));
   const store = (slice: EndpointSlice): void => {
     const { name } = slice.metadata;
-    slices.set(name, { ...slice, metadata: { uid: `uid-${name}`, ...slice.metadata, resourceVersion: String(++version) } });
+    slices.set(name, {
+      ...slice,
+      metadata: { uid: `uid-${name}`, ...slice.metadata, resourceVersion: String(++version) },
+    });
   };
   for (const plan of plans.values())
     for (const type of plan.addressTypes) {
@@ -67,12 +74,18 @@ function carriedOut(input: ToImport): readonly EndpointSlice[] {
 /** Source cluster, addresses. */
 const view = (slices: readonly EndpointSlice[]): readonly string[] =>
   slices
-    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`))
+    .flatMap((s) =>
+      (s.endpoints ?? []).map(
+        (e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()} ${e.conditions?.ready}`,
+      ),
+    )
     .sort();
 
 describe('the slices of an import', () => {
   it('the slices of an import are one source’s each, with its labels and ours, owned by the derived Service (MC-5, MC-20)', () => {
-    const slices = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]));
+    const slices = carriedOut(
+      toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]),
+    );
     expect(view(slices)).toEqual(['b 10.2.0.1 true', 'c 10.3.0.1 true']);
     const { name } = derivedService().metadata;
     expect(slices[0]?.metadata.labels).toEqual({
@@ -82,23 +95,38 @@ describe('the slices of an import', () => {
       'multicluster.kubernetes.io/source-cluster': 'b',
       'app.kubernetes.io/managed-by': 'fleet-endpoints',
     });
-    expect(slices[0]?.metadata.ownerReferences).toMatchObject([{ kind: 'Service', name, uid: 'derived-uid', controller: true }]);
+    expect(slices[0]?.metadata.ownerReferences).toMatchObject([
+      { kind: 'Service', name, uid: 'derived-uid', controller: true },
+    ]);
     expect(slices[0]?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }]);
   });
 
   it('the slices of an import have the appProtocol of the export with precedence, and the pods of an export with another one', () => {
     const h2c = { ports: [{ ...http, appProtocol: 'kubernetes.io/h2c' }] };
-    const slices = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')], { spec: h2c })]));
+    const slices = carriedOut(
+      toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')], { spec: h2c })]),
+    );
     expect(view(slices)).toEqual(['b 10.2.0.1 true', 'c 10.3.0.1 true']);
     for (const { ports } of slices) expect(ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }]);
-    const reverse = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')], { spec: h2c }), source('c', [pod('p', '10.3.0.1')])]));
-    for (const { ports } of reverse) expect(ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }]);
+    const reverse = carriedOut(
+      toImport([source('b', [pod('p', '10.2.0.1')], { spec: h2c }), source('c', [pod('p', '10.3.0.1')])]),
+    );
+    for (const { ports } of reverse)
+      expect(ports).toEqual([
+        { name: 'http', port: 8080, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' },
+      ]);
     expect(reverse).toHaveLength(2);
   });
 
   it('the slices of an import name no pod and no node of the source, and have its zone (MC-64)', () => {
     const [slice] = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')])]));
-    expect(slice?.endpoints).toEqual([{ addresses: ['10.2.0.1'], conditions: { ready: true, serving: true, terminating: false }, zone: 'b-1' }]);
+    expect(slice?.endpoints).toEqual([
+      {
+        addresses: ['10.2.0.1'],
+        conditions: { ready: true, serving: true, terminating: false },
+        zone: 'b-1',
+      },
+    ]);
   });
 
   it('the slices of an import carry serving and terminating as they are (MC-75)', () => {
@@ -108,19 +136,27 @@ describe('the slices of an import', () => {
 
   it('the slices of an import hold a pod whose node is not known to the hub, without a zone', () => {
     const [slice] = carriedOut(toImport([source('b', [pod('p', '10.2.0.1', { node: 'new' })])]));
-    expect(slice?.endpoints).toEqual([{ addresses: ['10.2.0.1'], conditions: { ready: true, serving: true, terminating: false } }]);
+    expect(slice?.endpoints).toEqual([
+      { addresses: ['10.2.0.1'], conditions: { ready: true, serving: true, terminating: false } },
+    ]);
   });
 
   it('the slices of an import keep the hostnames that the exported Service gives (MC-35)', () => {
-    const named = pod('web-0', '10.2.0.1', { spec: { nodeName: 'node-1', hostname: 'web-0', subdomain: 'web', containers: [] } });
+    const named = pod('web-0', '10.2.0.1', {
+      spec: { nodeName: 'node-1', hostname: 'web-0', subdomain: 'web', containers: [] },
+    });
     const derived = derivedService({ clusterIP: 'None', clusterIPs: ['None'] });
-    const [slice] = carriedOut(toImport([source('b', [named], { spec: { clusterIP: 'None' } })], [], { derived }));
+    const [slice] = carriedOut(
+      toImport([source('b', [named], { spec: { clusterIP: 'None' } })], [], { derived }),
+    );
     expect(slice?.endpoints?.[0]?.hostname).toBe('web-0');
     expect(slice?.metadata.labels?.['service.kubernetes.io/headless']).toBe('');
   });
 
   it('the slices of an import have names of their own for each source', () => {
-    const slices = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]));
+    const slices = carriedOut(
+      toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]),
+    );
     expect(new Set(slices.map((s) => s.metadata.name)).size).toBe(2);
   });
 
@@ -129,7 +165,10 @@ describe('the slices of an import', () => {
   });
 
   it('the slices of an import are not written again when they are as they should be (MC-57)', () => {
-    const input = toImport([source('b', [pod('p', '10.2.0.1'), pod('q', ['10.2.0.2', 'fd00::2'])]), source('c', [pod('p', '10.3.0.1')])]);
+    const input = toImport([
+      source('b', [pod('p', '10.2.0.1'), pod('q', ['10.2.0.2', 'fd00::2'])]),
+      source('c', [pod('p', '10.3.0.1')]),
+    ]);
     const { plans, withdrawn } = planImportedSlices({ ...input, slices: carriedOut(input) });
     expect([...plans.values()].map(hasWork)).toEqual([false, false]);
     expect(withdrawn).toEqual([]);
@@ -161,31 +200,55 @@ describe('the slices of an import', () => {
 
 describe('a source that is silent', () => {
   it('a silent source keeps its slices unchanged, independent of the hub’s state of its pods (MC-70)', () => {
-    const before = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]));
-    const plan = planImportedSlices(toImport([source('b', [], { state: 'silent' }), source('c', [pod('p', '10.3.0.1')])], before));
+    const before = carriedOut(
+      toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]),
+    );
+    const plan = planImportedSlices(
+      toImport([source('b', [], { state: 'silent' }), source('c', [pod('p', '10.3.0.1')])], before),
+    );
     expect([...plan.plans.keys()]).toEqual(['c']);
     expect(plan.withdrawn).toEqual([]);
   });
 
   it('a source that is silent keeps an address that another source comes with', () => {
     const before = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')])]));
-    const input = toImport([source('a', [pod('p', '10.2.0.1')]), source('b', [], { state: 'silent' })], before);
-    expect(planImportedSlices(input).leftOut).toMatchObject([{ cluster: 'a', reason: { kind: 'collision', with: { cluster: 'b' } } }]);
+    const input = toImport(
+      [source('a', [pod('p', '10.2.0.1')]), source('b', [], { state: 'silent' })],
+      before,
+    );
+    expect(planImportedSlices(input).leftOut).toMatchObject([
+      { cluster: 'a', reason: { kind: 'collision', with: { cluster: 'b' } } },
+    ]);
     expect(view(carriedOut(input))).toEqual(['b 10.2.0.1 true']);
   });
 
   it('a source that is silent and evicted goes, unless nothing else is ready (MC-72)', () => {
-    const before = carriedOut(toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]));
-    const withOther = (ready: boolean) => toImport([source('b', [], { state: 'evicted' }), source('c', [pod('p', '10.3.0.1', { ready })])], before);
+    const before = carriedOut(
+      toImport([source('b', [pod('p', '10.2.0.1')]), source('c', [pod('p', '10.3.0.1')])]),
+    );
+    const withOther = (ready: boolean) =>
+      toImport(
+        [source('b', [], { state: 'evicted' }), source('c', [pod('p', '10.3.0.1', { ready })])],
+        before,
+      );
     expect(view(carriedOut(withOther(true)))).toEqual(['c 10.3.0.1 true']);
     expect(view(carriedOut(withOther(false)))).toEqual(['b 10.2.0.1 true', 'c 10.3.0.1 false']);
     expect(planImportedSlices(withOther(false)).held).toEqual(['b']);
   });
 
   it('a source that is evicted stays while it alone is ready for a port, or for a family that the derived Service has', () => {
-    const dual = { derived: derivedService({ clusterIPs: ['10.96.7.7', 'fd00::7'], ipFamilies: ['IPv4', 'IPv6'] }) };
-    const both = (port: number): Service['spec'] => ({ ports: [http, { name: 'grpc', port, targetPort: port, protocol: 'TCP' }] });
-    const heldWith = (before: ImportSource, other: ImportSource, more: Partial<ToImport> = {}, after = more): readonly string[] => {
+    const dual = {
+      derived: derivedService({ clusterIPs: ['10.96.7.7', 'fd00::7'], ipFamilies: ['IPv4', 'IPv6'] }),
+    };
+    const both = (port: number): Service['spec'] => ({
+      ports: [http, { name: 'grpc', port, targetPort: port, protocol: 'TCP' }],
+    });
+    const heldWith = (
+      before: ImportSource,
+      other: ImportSource,
+      more: Partial<ToImport> = {},
+      after = more,
+    ): readonly string[] => {
       const slices = carriedOut(toImport([before], [], more));
       return planImportedSlices(toImport([{ ...before, state: 'evicted' }, other], slices, after)).held;
     };
@@ -201,21 +264,35 @@ describe('a source that is silent', () => {
 
 describe('an address', () => {
   it('an address outside of its cluster’s own ranges is left out (MC-61)', () => {
-    const input = toImport([source('b', [pod('p', '10.2.0.1'), pod('forged', '10.99.0.1')], { podCidrs: ['10.2.0.0/16'] })]);
+    const input = toImport([
+      source('b', [pod('p', '10.2.0.1'), pod('forged', '10.99.0.1')], { podCidrs: ['10.2.0.0/16'] }),
+    ]);
     expect(view(carriedOut(input))).toEqual(['b 10.2.0.1 true']);
-    expect(planImportedSlices(input).leftOut).toEqual([{ cluster: 'b', pod: 'forged', address: '10.99.0.1', reason: { kind: 'outside-cidrs' } }]);
+    expect(planImportedSlices(input).leftOut).toEqual([
+      { cluster: 'b', pod: 'forged', address: '10.99.0.1', reason: { kind: 'outside-cidrs' } },
+    ]);
   });
 
   it('an address of two sources is written for the one with precedence alone (MC-84)', () => {
-    const input = toImport([source('c', [pod('p', '10.2.0.1')]), source('b', [pod('q', '10.2.0.1', { ready: false })])]);
+    const input = toImport([
+      source('c', [pod('p', '10.2.0.1')]),
+      source('b', [pod('q', '10.2.0.1', { ready: false })]),
+    ]);
     expect(view(carriedOut(input))).toEqual(['b 10.2.0.1 false']);
     expect(planImportedSlices(input).leftOut).toEqual([
-      { cluster: 'c', pod: 'p', address: '10.2.0.1', reason: { kind: 'collision', with: { cluster: 'b', pod: 'q' } } },
+      {
+        cluster: 'c',
+        pod: 'p',
+        address: '10.2.0.1',
+        reason: { kind: 'collision', with: { cluster: 'b', pod: 'q' } },
+      },
     ]);
   });
 
   it('an address is that of the pod that is ready, where a source has two pods with it', () => {
-    const input = toImport([source('b', [pod('a-old', '10.2.0.1', { deleting: true }), pod('b-new', '10.2.0.1')])]);
+    const input = toImport([
+      source('b', [pod('a-old', '10.2.0.1', { deleting: true }), pod('b-new', '10.2.0.1')]),
+    ]);
     expect(view(carriedOut(input))).toEqual(['b 10.2.0.1 true']);
   });
 
@@ -228,7 +305,9 @@ describe('an address', () => {
     const sources = ready.map((n, i) => ({
       cluster: `c${i}`,
       service: webService(),
-      pods: Array.from({ length: n + (others[i] as number) }, (_, p) => pod(`p${p}`, `10.${i}.0.${p}`, { ready: p < n })),
+      pods: Array.from({ length: n + (others[i] as number) }, (_, p) =>
+        pod(`p${p}`, `10.${i}.0.${p}`, { ready: p < n }),
+      ),
       podCidrs: undefined,
     }));
     const chosen = choosePods(sources, [], most);
@@ -240,13 +319,17 @@ describe('an address', () => {
   it('an address is left out beyond the most that an import holds (MC-59)', () => {
     const pods = [pod('a', '10.2.0.1'), pod('b', '10.2.0.2'), pod('c', '10.2.0.3')];
     const chosen = choosePods([{ cluster: 'b', service: webService(), pods, podCidrs: undefined }], [], 2);
-    expect(chosen.leftOut).toEqual([{ cluster: 'b', pod: 'c', address: '10.2.0.3', reason: { kind: 'too-many' } }]);
+    expect(chosen.leftOut).toEqual([
+      { cluster: 'b', pod: 'c', address: '10.2.0.3', reason: { kind: 'too-many' } },
+    ]);
   });
 });
 
 const podArbitrary = fc
   .record({ id: fc.nat(12), ip: fc.nat(8), ready: fc.boolean(), deleting: fc.boolean(), dual: fc.boolean() })
-  .map(({ id, ip, ready, deleting, dual }) => pod(`pod-${id}`, dual ? [`10.0.0.${ip}`, `fd00::${ip}`] : `10.0.0.${ip}`, { ready, deleting }));
+  .map(({ id, ip, ready, deleting, dual }) =>
+    pod(`pod-${id}`, dual ? [`10.0.0.${ip}`, `fd00::${ip}`] : `10.0.0.${ip}`, { ready, deleting }),
+  );
 const sourceArbitrary = fc.record({
   pods: fc.uniqueArray(podArbitrary, { maxLength: 8, selector: (p) => p.metadata.name }),
   state: fc.constantFrom<SourceState>('fresh', 'fresh', 'silent', 'evicted'),
@@ -254,7 +337,11 @@ const sourceArbitrary = fc.record({
 });
 const sourcesArbitrary = fc
   .array(sourceArbitrary, { minLength: 1, maxLength: 4 })
-  .map((all) => all.map(({ pods, state, port }, i) => source(`c${i}`, pods, { state, spec: { ports: [{ ...http, port }] } })));
+  .map((all) =>
+    all.map(({ pods, state, port }, i) =>
+      source(`c${i}`, pods, { state, spec: { ports: [{ ...http, port }] } }),
+    ),
+  );
 
 const localityArbitrary = fc.constantFrom<Locality | undefined>(
   undefined,
@@ -262,7 +349,10 @@ const localityArbitrary = fc.constantFrom<Locality | undefined>(
   { prefer: 'local' },
   { prefer: 'local', minLocal: 50 },
 );
-const importerArbitrary = fc.record({ cluster: fc.constantFrom('c0', 'c1', 'other'), zones: fc.constantFrom([], ['c0-1'], ['c0-1', 'c1-1']) });
+const importerArbitrary = fc.record({
+  cluster: fc.constantFrom('c0', 'c1', 'other'),
+  zones: fc.constantFrom([], ['c0-1'], ['c0-1', 'c1-1']),
+});
 
 describe('any change from one state of the sources to another', () => {
   const preferring = (input: ToImport, locality: Locality | undefined): ToImport => ({
@@ -274,36 +364,58 @@ describe('any change from one state of the sources to another', () => {
 
   it('any change of the sources comes to rest after one run, with no address and port in two endpoints, and leaves slices of silent sources alone', () => {
     fc.assert(
-      fc.property(sourcesArbitrary, sourcesArbitrary, localityArbitrary, localityArbitrary, importerArbitrary, (first, second, was, is, importer) => {
-        const fresh = first.map((s): ImportSource => ({ ...s, state: 'fresh' }));
-        const before = settle(preferring(toImport(fresh, [], { derived, importer }), was));
-        const now = preferring(toImport(second, before.slices, { derived, importer }), is);
-        // Open: a silent source without slices may claim the address that would let an evicted one go. The second run then lets it go.
-        const hasSlices = new Set(before.slices.map((s) => s.metadata.labels?.[labelSourceCluster]));
-        fc.pre(!second.some((s) => s.state === 'evicted') || !second.some((s) => s.state === 'silent' && !hasSlices.has(s.cluster)));
-        const then = settle(now);
-        const again = planImportedSlices({ ...now, slices: then.slices });
-        expect([...again.plans.values()].some(hasWork)).toBe(false);
-        expect(again.withdrawn).toEqual([]);
+      fc.property(
+        sourcesArbitrary,
+        sourcesArbitrary,
+        localityArbitrary,
+        localityArbitrary,
+        importerArbitrary,
+        (first, second, was, is, importer) => {
+          const fresh = first.map((s): ImportSource => ({ ...s, state: 'fresh' }));
+          const before = settle(preferring(toImport(fresh, [], { derived, importer }), was));
+          const now = preferring(toImport(second, before.slices, { derived, importer }), is);
+          // Open: a silent source without slices may claim the address that would let an evicted one go. The
+          // second run then lets it go.
+          const hasSlices = new Set(before.slices.map((s) => s.metadata.labels?.[labelSourceCluster]));
+          fc.pre(
+            !second.some((s) => s.state === 'evicted') ||
+              !second.some((s) => s.state === 'silent' && !hasSlices.has(s.cluster)),
+          );
+          const then = settle(now);
+          const again = planImportedSlices({ ...now, slices: then.slices });
+          expect([...again.plans.values()].some(hasWork)).toBe(false);
+          expect(again.withdrawn).toEqual([]);
 
-        const seen = then.slices.flatMap((s) =>
-          (s.endpoints ?? []).flatMap((e) => e.addresses).flatMap((a) => (s.ports ?? []).map((p) => `${a} ${p.port}`)),
-        );
-        expect(new Set(seen).size).toBe(seen.length);
+          const seen = then.slices.flatMap((s) =>
+            (s.endpoints ?? [])
+              .flatMap((e) => e.addresses)
+              .flatMap((a) => (s.ports ?? []).map((p) => `${a} ${p.port}`)),
+          );
+          expect(new Set(seen).size).toBe(seen.length);
 
-        const of = (slices: readonly EndpointSlice[], cluster: string) => slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);
-        const kept = second.filter(({ cluster, state }) => state === 'silent' && of(before.slices, cluster).length > 0);
-        for (const { cluster } of kept) expect(of(then.slices, cluster)).toEqual(of(before.slices, cluster));
+          const of = (slices: readonly EndpointSlice[], cluster: string) =>
+            slices.filter((s) => s.metadata.labels?.[labelSourceCluster] === cluster);
+          const kept = second.filter(
+            ({ cluster, state }) => state === 'silent' && of(before.slices, cluster).length > 0,
+          );
+          for (const { cluster } of kept)
+            expect(of(then.slices, cluster)).toEqual(of(before.slices, cluster));
 
-        // Hints count only if each ready endpoint of the family has them, so otherwise the slices of a run have none.
-        for (const family of ['IPv4', 'IPv6'] as const) {
-          const own = then.slices.filter((s) => s.addressType === family);
-          const ready = own.flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready));
-          if (ready.every((e) => e.hints)) continue;
-          const written = own.filter((s) => now.sources.some((o) => o.state === 'fresh' && o.cluster === s.metadata.labels?.[labelSourceCluster]));
-          expect(written.flatMap((s) => (s.endpoints ?? []).filter((e) => e.hints))).toEqual([]);
-        }
-      }),
+          // Hints count only if each ready endpoint of the family has them, so otherwise the slices of a run
+          // have none.
+          for (const family of ['IPv4', 'IPv6'] as const) {
+            const own = then.slices.filter((s) => s.addressType === family);
+            const ready = own.flatMap((s) => (s.endpoints ?? []).filter((e) => e.conditions?.ready));
+            if (ready.every((e) => e.hints)) continue;
+            const written = own.filter((s) =>
+              now.sources.some(
+                (o) => o.state === 'fresh' && o.cluster === s.metadata.labels?.[labelSourceCluster],
+              ),
+            );
+            expect(written.flatMap((s) => (s.endpoints ?? []).filter((e) => e.hints))).toEqual([]);
+          }
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -8,7 +8,8 @@ import type { Labels } from '#shared/kube/labels.ts';
 import { exported, http } from './fixtures.ts';
 
 const older = { createdAt: '2025-01-01T00:00:00Z' };
-const reasons = (exports: readonly ExportedService[]): readonly string[] => mergeExports(exports)?.conflicts.map((c) => c.reason) ?? [];
+const reasons = (exports: readonly ExportedService[]): readonly string[] =>
+  mergeExports(exports)?.conflicts.map((c) => c.reason) ?? [];
 
 describe('the merge of exports', () => {
   it('the merge of exports is nothing without an export', () => {
@@ -34,23 +35,46 @@ describe('the merge of exports', () => {
 
   it.each([
     ['type', 'TypeConflict', { clusterIP: 'None' }, 'type', 'Headless'],
-    ['sessionAffinity', 'SessionAffinityConflict,SessionAffinityConfigConflict', { sessionAffinity: 'ClientIP' }, 'sessionAffinity', 'ClientIP'],
-    ['internalTrafficPolicy', 'InternalTrafficPolicyConflict', { internalTrafficPolicy: 'Local' }, 'internalTrafficPolicy', 'Local'],
-    ['trafficDistribution', 'TrafficDistributionConflict', { trafficDistribution: 'PreferClose' }, 'trafficDistribution', 'PreferClose'],
+    [
+      'sessionAffinity',
+      'SessionAffinityConflict,SessionAffinityConfigConflict',
+      { sessionAffinity: 'ClientIP' },
+      'sessionAffinity',
+      'ClientIP',
+    ],
+    [
+      'internalTrafficPolicy',
+      'InternalTrafficPolicyConflict',
+      { internalTrafficPolicy: 'Local' },
+      'internalTrafficPolicy',
+      'Local',
+    ],
+    [
+      'trafficDistribution',
+      'TrafficDistributionConflict',
+      { trafficDistribution: 'PreferClose' },
+      'trafficDistribution',
+      'PreferClose',
+    ],
   ] as const)(
     'the merge of exports gives %s to the oldest export, and reports the conflict with others (MC-13, MC-16)',
     (_, reason, spec, field, value) => {
       const merged = mergeExports([exported('a'), exported('c', spec, older)]);
       expect(merged?.spec[field]).toBe(value);
       expect(merged?.conflicts.map((c) => c.reason).join()).toBe(reason);
-      expect(merged?.conflicts[0]?.message).toContain('of cluster "c", whose export has precedence. 1/2 clusters disagree.');
+      expect(merged?.conflicts[0]?.message).toContain(
+        'of cluster "c", whose export has precedence. 1/2 clusters disagree.',
+      );
     },
   );
 
   it('the merge of exports treats the API server’s defaults as equal to absent fields', () => {
     const spelledOut = { sessionAffinity: 'None', internalTrafficPolicy: 'Cluster' };
     expect(reasons([exported('a'), exported('b', spelledOut)])).toEqual([]);
-    const withSeconds = { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } };
+    const withSeconds = {
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } },
+    };
     expect(reasons([exported('a', { sessionAffinity: 'ClientIP' }), exported('b', withSeconds)])).toEqual([]);
   });
 
@@ -75,7 +99,9 @@ describe('the merge of exports', () => {
     const winner = { cluster: 'b', uid: 'uid-b' };
     const backdated = exported('x', { clusterIP: 'None' }, { createdAt: '1970-01-01T00:00:01Z' });
     expect(mergeExports([backdated, exported('b')], { winner })?.spec.type).toBe('ClusterSetIP');
-    expect(mergeExports([backdated, exported('b')], { winner, precedence: 'oldest' })?.spec.type).toBe('Headless');
+    expect(mergeExports([backdated, exported('b')], { winner, precedence: 'oldest' })?.spec.type).toBe(
+      'Headless',
+    );
   });
 
   it('the merge of exports gives the winner’s place up when its export was deleted and made again', () => {
@@ -88,16 +114,21 @@ describe('the locality of an import (MC-91)', () => {
   const local = { locality: { prefer: 'local', minLocal: 30 } } as const;
 
   it('the locality of an import is that of the export with precedence, and the others are reported as conflicts', () => {
-    const merged = mergeExports([exported('a', {}, { locality: { prefer: 'zone' } }), exported('b', {}, { ...older, ...local })]);
+    const merged = mergeExports([
+      exported('a', {}, { locality: { prefer: 'zone' } }),
+      exported('b', {}, { ...older, ...local }),
+    ]);
     expect(merged?.locality).toEqual({ prefer: 'local', minLocal: 30 });
     expect(merged?.conflicts).toEqual([
       {
         reason: 'PreferConflict',
-        message: 'Conflicting fleet-endpoints/prefer. Using "local" of cluster "b", whose export has precedence. 1/2 clusters disagree.',
+        message:
+          'Conflicting fleet-endpoints/prefer. Using "local" of cluster "b", whose export has precedence. 1/2 clusters disagree.',
       },
       {
         reason: 'MinLocalConflict',
-        message: 'Conflicting fleet-endpoints/min-local. Using "30%" of cluster "b", whose export has precedence. 1/2 clusters disagree.',
+        message:
+          'Conflicting fleet-endpoints/min-local. Using "30%" of cluster "b", whose export has precedence. 1/2 clusters disagree.',
       },
     ]);
   });
@@ -108,19 +139,29 @@ describe('the locality of an import (MC-91)', () => {
     expect(merged?.conflicts[0]?.message).toContain('Using "any" of cluster "b"');
   });
 
-  it.each(['PreferClose', 'PreferSameZone', 'PreferSameNode'])('the locality of an import follows from trafficDistribution %s: the zone', (value) => {
-    expect(mergeExports([exported('a', { trafficDistribution: value })])?.locality).toEqual({ prefer: 'zone' });
-    expect(mergeExports([exported('a', { trafficDistribution: value }, local)])?.locality).toEqual(local.locality);
-  });
+  it.each(['PreferClose', 'PreferSameZone', 'PreferSameNode'])(
+    'the locality of an import follows from trafficDistribution %s: the zone',
+    (value) => {
+      expect(mergeExports([exported('a', { trafficDistribution: value })])?.locality).toEqual({
+        prefer: 'zone',
+      });
+      expect(mergeExports([exported('a', { trafficDistribution: value }, local)])?.locality).toEqual(
+        local.locality,
+      );
+    },
+  );
 
   it('the locality of an import does not follow from a trafficDistribution that is not known', () => {
-    expect(mergeExports([exported('a', { trafficDistribution: 'PreferMoon' })])).not.toHaveProperty('locality');
+    expect(mergeExports([exported('a', { trafficDistribution: 'PreferMoon' })])).not.toHaveProperty(
+      'locality',
+    );
   });
 });
 
 describe('the ports of an import', () => {
   const metrics = { name: 'metrics', port: 9090, protocol: 'TCP' } as const;
-  const portsOf = (...exports: readonly ExportedService[]) => mergeExports(exports)?.spec.ports.map((p) => `${p.name ?? ''} ${p.port}/${p.protocol}`);
+  const portsOf = (...exports: readonly ExportedService[]) =>
+    mergeExports(exports)?.spec.ports.map((p) => `${p.name ?? ''} ${p.port}/${p.protocol}`);
 
   it('the ports of an import are the union, and a difference is a conflict (MC-15)', () => {
     const exports = [exported('a', { ports: [http] }), exported('b', { ports: [http, metrics] })];
@@ -138,7 +179,10 @@ describe('the ports of an import', () => {
   });
 
   it('the ports of an import have the appProtocol of the export with precedence, and another one is a conflict', () => {
-    const exports = [exported('a', { ports: [{ ...http, appProtocol: 'kubernetes.io/h2c' }] }), exported('b', {}, older)];
+    const exports = [
+      exported('a', { ports: [{ ...http, appProtocol: 'kubernetes.io/h2c' }] }),
+      exported('b', {}, older),
+    ];
     const merged = mergeExports(exports);
     expect(merged?.spec.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP' }]);
     expect(merged?.conflicts).toEqual([
@@ -152,8 +196,12 @@ describe('the ports of an import', () => {
   });
 
   it('the ports of an import have a number and protocol once, under one name', () => {
-    expect(portsOf(exported('a'), exported('b', { ports: [{ ...http, name: 'web' }] }))).toEqual(['http 80/TCP']);
-    expect(portsOf(exported('a'), exported('b', { ports: [{ ...http, name: 'web', protocol: 'UDP' }] }))).toEqual(['http 80/TCP', 'web 80/UDP']);
+    expect(portsOf(exported('a'), exported('b', { ports: [{ ...http, name: 'web' }] }))).toEqual([
+      'http 80/TCP',
+    ]);
+    expect(
+      portsOf(exported('a'), exported('b', { ports: [{ ...http, name: 'web', protocol: 'UDP' }] })),
+    ).toEqual(['http 80/TCP', 'web 80/UDP']);
   });
 
   it('the ports of an import never include an unnamed port beside others, because a Service with several must name them', () => {
@@ -163,11 +211,17 @@ describe('the ports of an import', () => {
   });
 
   it('the ports of an import do not differ by targetPort and nodePort, which are the business of each cluster', () => {
-    expect(reasons([exported('a', { ports: [{ ...http, targetPort: 1, nodePort: 30_000 }] }), exported('b')])).toEqual([]);
+    expect(
+      reasons([exported('a', { ports: [{ ...http, targetPort: 1, nodePort: 30_000 }] }), exported('b')]),
+    ).toEqual([]);
   });
 
   it('the ports of an import are 64 at most, and left-out ports are reported (MC-59)', () => {
-    const ports = Array.from({ length: maxPorts + 1 }, (_, i) => ({ name: `p${i}`, port: i + 1, protocol: 'TCP' }));
+    const ports = Array.from({ length: maxPorts + 1 }, (_, i) => ({
+      name: `p${i}`,
+      port: i + 1,
+      protocol: 'TCP',
+    }));
     const merged = mergeExports([exported('a', { ports })]);
     expect(merged?.spec.ports).toHaveLength(maxPorts);
     expect(merged?.conflicts.map((c) => c.reason)).toEqual(['PortConflict']);
@@ -175,13 +229,16 @@ describe('the ports of an import', () => {
 });
 
 describe('the families of an import (MC-17)', () => {
-  const families = (...lists: readonly (readonly string[])[]) => lists.map((ipFamilies, i) => exported(`c${i}`, { ipFamilies: [...ipFamilies] }));
+  const families = (...lists: readonly (readonly string[])[]) =>
+    lists.map((ipFamilies, i) => exported(`c${i}`, { ipFamilies: [...ipFamilies] }));
 
   it('the families of an import are those of the export with precedence, and an export that lacks one is a conflict', () => {
     const merged = mergeExports(families(['IPv4', 'IPv6'], ['IPv4']));
     expect(merged?.spec.ipFamilies).toEqual(['IPv4', 'IPv6']);
     expect(merged?.conflicts).toMatchObject([{ reason: 'IPFamilyConflict' }]);
-    expect(merged?.conflicts[0]?.message).toContain('1/2 clusters lack one of them and get no traffic of it: c1.');
+    expect(merged?.conflicts[0]?.message).toContain(
+      '1/2 clusters lack one of them and get no traffic of it: c1.',
+    );
   });
 
   it('the families of an import do not grow by an export without precedence, and one that has them is no conflict', () => {
@@ -193,7 +250,9 @@ describe('the families of an import (MC-17)', () => {
   it('the families of an import leave an export out that has none of them', () => {
     const merged = mergeExports(families(['IPv4'], ['IPv6'], ['IPv4', 'IPv6']));
     expect(merged?.spec.ipFamilies).toEqual(['IPv4']);
-    expect(merged?.conflicts[0]?.message).toContain('1/3 clusters lack one of them and get no traffic of it: c1.');
+    expect(merged?.conflicts[0]?.message).toContain(
+      '1/3 clusters lack one of them and get no traffic of it: c1.',
+    );
   });
 
   it('the families of an import are those of the next export where the first one names none', () => {
@@ -201,9 +260,15 @@ describe('the families of an import (MC-17)', () => {
   });
 });
 
-/** As the API server takes them: a number and protocol once, and a port without a name only where it is alone. */
-function valid<P extends { readonly name: string; readonly port: number; readonly protocol: string }>(ports: readonly P[]): readonly P[] {
-  const once = ports.filter((p, i) => ports.findIndex((q) => q.port === p.port && q.protocol === p.protocol) === i);
+/**
+ * As the API server takes them: a number and protocol once, and a port without a name only where it is alone.
+ */
+function valid<P extends { readonly name: string; readonly port: number; readonly protocol: string }>(
+  ports: readonly P[],
+): readonly P[] {
+  const once = ports.filter(
+    (p, i) => ports.findIndex((q) => q.port === p.port && q.protocol === p.protocol) === i,
+  );
   return once.length > 1 ? once.filter((p) => p.name) : once;
 }
 
@@ -223,7 +288,12 @@ const exportArbitrary = fc.record({
   affinity: fc.constantFrom('None', 'ClientIP', undefined),
   policy: fc.constantFrom('Cluster', 'Local', undefined),
   labels: fc.constantFrom<Labels>({}, { a: '1' }, { a: '2' }),
-  locality: fc.constantFrom<Locality | undefined>(undefined, { prefer: 'zone' }, { prefer: 'local' }, { prefer: 'local', minLocal: 30 }),
+  locality: fc.constantFrom<Locality | undefined>(
+    undefined,
+    { prefer: 'zone' },
+    { prefer: 'local' },
+    { prefer: 'local', minLocal: 30 },
+  ),
 });
 
 const exportsArbitrary = fc.array(exportArbitrary, { minLength: 1, maxLength: 6 }).map((all) =>

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { evictable, hasReturned, isFresh, isHalfSilent, type SourceState, type Witness } from '#shared/clusterset/source-state.ts';
+import {
+  evictable,
+  hasReturned,
+  isFresh,
+  isHalfSilent,
+  type SourceState,
+  type Witness,
+} from '#shared/clusterset/source-state.ts';
 
 const minute = 60_000;
 const nowMs = 100 * minute;
@@ -35,7 +42,11 @@ describe('a set that is half silent', () => {
   it.each<[string, readonly (readonly [Witness, string?])[], boolean]>([
     ['half of its clusters', [[gone], [heard]], true],
     ['one of three', [[gone], [heard], [heard]], false],
-    ['one of two beside clusters that are paused, or were never heard', [[gone], [heard], [heard], [never], [never], [paused]], false],
+    [
+      'one of two beside clusters that are paused, or were never heard',
+      [[gone], [heard], [heard], [never], [never], [paused]],
+      false,
+    ],
     ['all that were ever heard', [[gone], [never]], true],
     [
       'one region of two',
@@ -75,7 +86,11 @@ describe('a set that is half silent', () => {
       ],
       true,
     ],
-    ['half of its clusters, of which one has no region', [[gone, 'eu'], [heard, 'us'], [gone], [heard, 'us']], true],
+    [
+      'half of its clusters, of which one has no region',
+      [[gone, 'eu'], [heard, 'us'], [gone], [heard, 'us']],
+      true,
+    ],
   ])('%s', (_, clusters, expected) => {
     expect(
       isHalfSilent(
@@ -87,14 +102,30 @@ describe('a set that is half silent', () => {
 });
 
 describe('evicted sources of one import', () => {
-  const serving = (cluster: string, state: SourceState, ...serves: readonly string[]) => ({ cluster, state, serves: new Set(serves) });
+  const serving = (cluster: string, state: SourceState, ...serves: readonly string[]) => ({
+    cluster,
+    state,
+    serves: new Set(serves),
+  });
 
   it('an evicted source goes where fresh sources serve all of its ports together', () => {
-    expect(evictable([serving('a', 'evicted', 'http', 'grpc'), serving('b', 'fresh', 'http'), serving('c', 'fresh', 'grpc')])).toEqual(['a']);
+    expect(
+      evictable([
+        serving('a', 'evicted', 'http', 'grpc'),
+        serving('b', 'fresh', 'http'),
+        serving('c', 'fresh', 'grpc'),
+      ]),
+    ).toEqual(['a']);
   });
 
   it('an evicted source stays where it alone serves a port, and another one goes', () => {
-    expect(evictable([serving('a', 'evicted', 'http', 'grpc'), serving('b', 'evicted', 'http'), serving('c', 'fresh', 'http')])).toEqual(['b']);
+    expect(
+      evictable([
+        serving('a', 'evicted', 'http', 'grpc'),
+        serving('b', 'evicted', 'http'),
+        serving('c', 'fresh', 'http'),
+      ]),
+    ).toEqual(['b']);
   });
 
   it.each(['silent', 'evicted'] as const)(

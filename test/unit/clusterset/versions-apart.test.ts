@@ -1,4 +1,7 @@
-/** Records that the clusters of a set share, one version apart (docs/upgrading.md): end to end, with the real ingest, sync and sweep. */
+/**
+ * Records that the clusters of a set share, one version apart (docs/upgrading.md): end to end, with the real
+ * ingest, sync and sweep.
+ */
 import { describe, expect, it } from 'vitest';
 import { decodeClustersetObject, encodeClustersetObject } from '#shared/kube/clusterset-projection.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
@@ -11,7 +14,9 @@ const seen = (world: SetWorld): readonly string[] =>
   world
     .of('a')
     .store.list('EndpointSlice', 'shop')
-    .flatMap((s) => (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()}`))
+    .flatMap((s) =>
+      (s.endpoints ?? []).map((e) => `${s.metadata.labels?.[labelSourceCluster]} ${e.addresses.join()}`),
+    )
     .sort();
 const both = ['b 10.2.0.1', 'b 10.2.0.2', 'c 10.3.0.1', 'c 10.3.0.2'];
 
@@ -25,7 +30,13 @@ async function start(more = {}): Promise<SetWorld> {
 /** With a field of the future in the JSON of the attribute. */
 const grown = (item: Item, attribute: string): Item =>
   typeof item[attribute] === 'string' && item[attribute].startsWith('{')
-    ? { ...item, [attribute]: JSON.stringify({ fieldOfTheFuture: { nested: [1] }, ...(JSON.parse(item[attribute]) as object) }) }
+    ? {
+        ...item,
+        [attribute]: JSON.stringify({
+          fieldOfTheFuture: { nested: [1] },
+          ...(JSON.parse(item[attribute]) as object),
+        }),
+      }
     : item;
 
 describe('a set, one version apart', () => {
@@ -70,10 +81,20 @@ describe('a set, one version apart', () => {
   });
 
   it('a ServiceExport of a newer relay is read without unknown fields', () => {
-    const metadata = { namespace: 'shop', name: 'web', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 };
-    const sent = JSON.parse(encodeClustersetObject('ServiceExport', { metadata, spec: {} })) as readonly unknown[];
+    const metadata = {
+      namespace: 'shop',
+      name: 'web',
+      uid: 'u',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      generation: 1,
+    };
+    const sent = JSON.parse(
+      encodeClustersetObject('ServiceExport', { metadata, spec: {} }),
+    ) as readonly unknown[];
     const read = decodeClustersetObject('ServiceExport', 'shop', 'web', sent);
     expect(read.metadata.name).toBe('web');
-    expect(decodeClustersetObject('ServiceExport', 'shop', 'web', [...sent, { fieldOfTheFuture: 1 }])).toEqual(read);
+    expect(
+      decodeClustersetObject('ServiceExport', 'shop', 'web', [...sent, { fieldOfTheFuture: 1 }]),
+    ).toEqual(read);
   });
 });

@@ -13,8 +13,11 @@ interface Answer {
 const run = (...args: readonly string[]): Promise<Answer> =>
   new Promise((resolve) => {
     const env = { ...process.env, HUB: '1', TABLE_NAME: '', NODE_NO_WARNINGS: '1', COLUMNS: '80' };
-    execFile(process.execPath, ['infra/command/fleet-endpoints.main.ts', ...args], { env }, (error, out, err) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    execFile(
+      process.execPath,
+      ['infra/command/fleet-endpoints.main.ts', ...args],
+      { env },
+      (error, out, err) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
     );
   });
 
@@ -34,7 +37,9 @@ function helpOf(command: Command, width = 80): string {
 }
 
 it('an error wraps between words at the width of a terminal, and is one line in a pipe', () => {
-  const error = new Error('which service of demo-1? there are payments/fraud, payments/ledger, shop/ads, shop/cart');
+  const error = new Error(
+    'which service of demo-1? there are payments/fraud, payments/ledger, shop/ads, shop/cart',
+  );
   expect(errorText(error)).toBe(`error: ${error.message}`);
   const lines = errorText(error, 60).split('\n');
   expect(lines.map((line) => line.length > 60)).toEqual([false, false]);
@@ -45,7 +50,18 @@ describe('help', () => {
   it('the command has every subcommand in the documents', () => {
     const names = program().commands.map((c) => c.name());
     expect(names).toEqual(
-      expect.arrayContaining(['start', 'console', 'explain', 'history', 'cluster', 'redrive', 'doctor', 'relay', 'config', 'completion']),
+      expect.arrayContaining([
+        'start',
+        'console',
+        'explain',
+        'history',
+        'cluster',
+        'redrive',
+        'doctor',
+        'relay',
+        'config',
+        'completion',
+      ]),
     );
   });
 
@@ -74,7 +90,9 @@ describe('help', () => {
       .commands.filter((c) => !['help', 'complete', 'completion'].includes(c.name()))
       .map((c) => [c.name(), c] as const),
   )('the help of %s has examples that the command takes', (name, command) => {
-    const examples = [...helpOf(command).matchAll(/^ {2}\$ fleet-endpoints (.*?)(?: +#.*)?$/gm)].map(([, line]) => line as string);
+    const examples = [...helpOf(command).matchAll(/^ {2}\$ fleet-endpoints (.*?)(?: +#.*)?$/gm)].map(
+      ([, line]) => line as string,
+    );
     expect(examples.length).toBeGreaterThan(0);
     expect(examples.filter((line) => !line.startsWith(`${name}`))).toEqual([]);
   });
@@ -88,7 +106,10 @@ describe('mistakes', () => {
     [['cluster', 'pause', 'x', '--json'], /unknown option '--json'\n\(fleet-endpoints cluster pause --help/],
     [['start', '--clusters', '0'], /^error: --clusters 0: a whole number from 1 to 50\n$/],
     [['explain', 'demo-1', 'web'], /no hub: no local run has the folder or process id 1/],
-    [['history', 'demo-1', 'shop/web', '--since', '2w'], /--since 2w: a number with s, m, h or d is needed, as 30m or 2h/],
+    [
+      ['history', 'demo-1', 'shop/web', '--since', '2w'],
+      /--since 2w: a number with s, m, h or d is needed, as 30m or 2h/,
+    ],
     [['cluster', 'active', '--quiet-for', 'x'], /a number of seconds is needed/],
     [['relay', 'manifest'], /missing required argument 'cluster'/],
     [[], /Usage: fleet-endpoints/],
@@ -101,7 +122,12 @@ describe('mistakes', () => {
 
   it('a clusters file that is not there is exit code 1, with the way to name another one', async () => {
     const { code, err } = await run('config', 'check', 'absent.yaml');
-    expect([code, err]).toEqual([1, expect.stringMatching(/^error: no clusters file at absent.yaml: .* or give another file: config check FILE/)]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /^error: no clusters file at absent.yaml: .* or give another file: config check FILE/,
+      ),
+    ]);
   });
 
   it('a clusters file with mistakes is exit code 1, each mistake a line with its place', async () => {
@@ -124,11 +150,14 @@ it('a clusters file without mistakes is confirmed in a line, and printed as JSON
 });
 
 describe('completion', () => {
-  it.concurrent.each(['bash', 'zsh', 'fish', 'powershell'])('%s gets a script that asks this command', async (shell) => {
-    const { code, out } = await run('completion', shell);
-    expect(code).toBe(0);
-    expect(/fleet-endpoints[^\n]* complete\b/.test(out)).toBe(true);
-  });
+  it.concurrent.each(['bash', 'zsh', 'fish', 'powershell'])(
+    '%s gets a script that asks this command',
+    async (shell) => {
+      const { code, out } = await run('completion', shell);
+      expect(code).toBe(0);
+      expect(/fleet-endpoints[^\n]* complete\b/.test(out)).toBe(true);
+    },
+  );
 
   it('bash may read the script twice without an error', async () => {
     const { out } = await run('completion', 'bash');

@@ -38,10 +38,13 @@ describe('the address of a pod [UT-18 TestPodToEndpointAddressForService]', () =
     ['v4 cluster IP, v6 pod', '10.0.0.1', ['2000::1'], undefined],
     ['headless, v4 pod', 'None', ['1.2.3.4'], '1.2.3.4'],
     ['headless, v6 pod', 'None', ['2000::1', '1.2.3.4'], '2000::1'],
-  ])('without ipFamilies, %s [UT-19 TestPodToEndpointAddressForServiceEmptyIPFamilies]', (_, clusterIP, ips, expected) => {
-    expect(ip(service({ ipFamilies: [], clusterIP }), ips)).toBe(expected);
-    expect(ip(service({ ipFamilies: undefined, clusterIP }), ips)).toBe(expected);
-  });
+  ])(
+    'without ipFamilies, %s [UT-19 TestPodToEndpointAddressForServiceEmptyIPFamilies]',
+    (_, clusterIP, ips, expected) => {
+      expect(ip(service({ ipFamilies: [], clusterIP }), ips)).toBe(expected);
+      expect(ip(service({ ipFamilies: undefined, clusterIP }), ips)).toBe(expected);
+    },
+  );
 
   it('looks at podIPs only', () => {
     expect(address(v4, pod('p', { podIP: '1.2.3.4', ips: [] }))).toBeUndefined();

@@ -20,8 +20,13 @@ describe('the trigger time', () => {
   });
 
   it('replaces an older one [UT-20 …_AnnotationOverridden]', () => {
-    const current = endpoints([], { annotations: { [annotationTriggerTime]: '2017-01-01T00:00:00Z', mine: 'x' } });
-    expect(run(service(), [pod('p')], current).annotations).toEqual({ [annotationTriggerTime]: '2018-01-01T00:00:00Z', mine: 'x' });
+    const current = endpoints([], {
+      annotations: { [annotationTriggerTime]: '2017-01-01T00:00:00Z', mine: 'x' },
+    });
+    expect(run(service(), [pod('p')], current).annotations).toEqual({
+      [annotationTriggerTime]: '2018-01-01T00:00:00Z',
+      mine: 'x',
+    });
   });
 
   it('goes when none is known [UT-20 …_AnnotationCleared]', () => {
@@ -34,7 +39,9 @@ describe('the trigger time', () => {
 
   it('alone is no reason to write', () => {
     const first = run(service(), [pod('p')], endpoints([]));
-    expect(run(service(), [pod('p', { readySince: '2018-01-02T00:00:00Z' })], first.after, first.next).plan.write).toBeUndefined();
+    expect(
+      run(service(), [pod('p', { readySince: '2018-01-02T00:00:00Z' })], first.after, first.next).plan.write,
+    ).toBeUndefined();
   });
 
   it('the trigger time is consumed even if nothing is written', () => {
@@ -57,7 +64,9 @@ describe('the trigger time', () => {
 
 describe('the capacity [UT-23 TestSyncServiceOverCapacity]', () => {
   const pods = (ready: number, notReady: number) =>
-    Array.from({ length: ready + notReady }, (_, i) => pod(`p${i}`, { ips: [`10.0.${i >> 8}.${i & 255}`], ready: i < ready }));
+    Array.from({ length: ready + notReady }, (_, i) =>
+      pod(`p${i}`, { ips: [`10.0.${i >> 8}.${i & 255}`], ready: i < ready }),
+    );
 
   it.each<[number, number, string | undefined, number, number, string | undefined]>([
     [0, 0, undefined, 0, 0, undefined],
@@ -68,11 +77,18 @@ describe('the capacity [UT-23 TestSyncServiceOverCapacity]', () => {
     [1001, 0, 'warning', 1000, 0, 'truncated'],
     [1000, 0, 'truncated', 1000, 0, undefined],
     [1001, 0, 'invalid', 1000, 0, 'truncated'],
-  ])('%d ready and %d other pods under the annotation %s are %d and %d under %s', (ready, notReady, given, keptReady, keptNotReady, annotation) => {
-    const { after } = run(service(), pods(ready, notReady), endpoints([], given ? { annotations: { [annotationOverCapacity]: given } } : {}));
-    expect(countAddresses(after.subsets)).toEqual({ ready: keptReady, notReady: keptNotReady });
-    expect(after.metadata.annotations?.[annotationOverCapacity]).toBe(annotation);
-  });
+  ])(
+    '%d ready and %d other pods under the annotation %s are %d and %d under %s',
+    (ready, notReady, given, keptReady, keptNotReady, annotation) => {
+      const { after } = run(
+        service(),
+        pods(ready, notReady),
+        endpoints([], given ? { annotations: { [annotationOverCapacity]: given } } : {}),
+      );
+      expect(countAddresses(after.subsets)).toEqual({ ready: keptReady, notReady: keptNotReady });
+      expect(after.metadata.annotations?.[annotationOverCapacity]).toBe(annotation);
+    },
+  );
 
   it('removes the annotation from what fits again', () => {
     const full = run(service(), pods(1001, 0), endpoints([]));

@@ -2,13 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { countAddresses, truncate } from '#shared/endpoints/capacity.ts';
 import type { EndpointSubset } from '#shared/kube/types.ts';
 
-const addresses = (n: number) => Array.from({ length: n }, (_, i) => ({ ip: `10.${n % 256}.${i >> 8}.${i & 255}` }));
+const addresses = (n: number) =>
+  Array.from({ length: n }, (_, i) => ({ ip: `10.${n % 256}.${i >> 8}.${i & 255}` }));
 
 /** Subsets with so many ready and not ready addresses. */
 const subsets = (ready: readonly number[], notReady: readonly number[] = []): EndpointSubset[] =>
-  ready.map((n, i) => ({ addresses: addresses(n), notReadyAddresses: addresses(notReady[i] ?? 0), ports: [{ port: i + 1 }] }));
+  ready.map((n, i) => ({
+    addresses: addresses(n),
+    notReadyAddresses: addresses(notReady[i] ?? 0),
+    ports: [{ port: i + 1 }],
+  }));
 
-const sizes = (list: readonly EndpointSubset[] | undefined) => list?.map((s) => [s.addresses?.length ?? 0, s.notReadyAddresses?.length ?? 0]);
+const sizes = (list: readonly EndpointSubset[] | undefined) =>
+  list?.map((s) => [s.addresses?.length ?? 0, s.notReadyAddresses?.length ?? 0]);
 
 describe('truncate [UT-24 TestTruncateEndpoints]', () => {
   it('leaves what fits', () => {
@@ -48,6 +54,8 @@ describe('truncate [UT-24 TestTruncateEndpoints]', () => {
 
   it('keeps the first addresses and the ports of each subset', () => {
     const given = subsets([1500]);
-    expect(truncate(given)).toEqual([{ addresses: given[0]?.addresses?.slice(0, 1000), ports: [{ port: 1 }] }]);
+    expect(truncate(given)).toEqual([
+      { addresses: given[0]?.addresses?.slice(0, 1000), ports: [{ port: 1 }] },
+    ]);
   });
 });

@@ -12,7 +12,10 @@ const first: EndpointSubset = {
   notReadyAddresses: [at('1.1.1.2')],
   ports: [{ name: 'a', port: 80, protocol: 'TCP' }],
 };
-const second: EndpointSubset = { addresses: [at('1.1.1.1')], ports: [{ name: 'b', port: 81, protocol: 'TCP' }] };
+const second: EndpointSubset = {
+  addresses: [at('1.1.1.1')],
+  ports: [{ name: 'b', port: 81, protocol: 'TCP' }],
+};
 
 describe('subsetsEqual [UT-30 TestEndpointSubsetsEqualIgnoreResourceVersion]', () => {
   it.each<[string, readonly EndpointSubset[], boolean]>([
@@ -48,7 +51,9 @@ describe('subsetsEqual [UT-30 TestEndpointSubsetsEqualIgnoreResourceVersion]', (
 
 describe('sameContent', () => {
   it('sameContent ignores the order of elements', () => {
-    const wanted: EndpointSubset[] = [{ addresses: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }], ports: [{ port: 80 }] }];
+    const wanted: EndpointSubset[] = [
+      { addresses: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }], ports: [{ port: 80 }] },
+    ];
     const there: EndpointSubset[] = [
       { addresses: [{ ip: '1.1.1.2' }], ports: [{ port: 80 }] },
       { addresses: [{ ip: '1.1.1.1' }], ports: [{ port: 80 }] },

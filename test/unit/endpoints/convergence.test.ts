@@ -19,7 +19,11 @@ const anyPod = fc.record({
       fc.record({
         name: fc.constant('c'),
         ports: fc.array(
-          fc.record({ name: fc.constantFrom('a', 'b'), containerPort: fc.integer({ min: 1, max: 3 }), protocol: fc.constantFrom('TCP', 'UDP') }),
+          fc.record({
+            name: fc.constantFrom('a', 'b'),
+            containerPort: fc.integer({ min: 1, max: 3 }),
+            protocol: fc.constantFrom('TCP', 'UDP'),
+          }),
           { maxLength: 2 },
         ),
       }),
@@ -43,7 +47,10 @@ const anyService = fc
       }),
       { maxLength: 3 },
     ),
-    labels: fc.dictionary(fc.constantFrom('x', 'service.kubernetes.io/headless', 'endpoints.kubernetes.io/managed-by'), fc.constantFrom('', 'v')),
+    labels: fc.dictionary(
+      fc.constantFrom('x', 'service.kubernetes.io/headless', 'endpoints.kubernetes.io/managed-by'),
+      fc.constantFrom('', 'v'),
+    ),
   })
   .map(({ labels, ...spec }) => service(spec, labels));
 
@@ -56,13 +63,23 @@ const anyCurrent = fc.constantFrom<Endpoints | undefined>(
   }),
 );
 
-const input = (s: Service, pods: readonly Pod[], current: Endpoints | undefined) => ({ namespace: 'ns', name: 'svc', service: s, pods, current });
+const input = (s: Service, pods: readonly Pod[], current: Endpoints | undefined) => ({
+  namespace: 'ns',
+  name: 'svc',
+  service: s,
+  pods,
+  current,
+});
 
 describe('decideEndpoints', () => {
   it('a plan that was carried out leads to no further write, from any state before', () => {
     fc.assert(
       fc.property(anyService, anyPods, anyCurrent, (s, pods, before) => {
-        let [current, triggerTimes, writes] = [before, undefined as ReturnType<typeof decideEndpoints>['triggerTimes'], 0];
+        let [current, triggerTimes, writes] = [
+          before,
+          undefined as ReturnType<typeof decideEndpoints>['triggerTimes'],
+          0,
+        ];
         for (let i = 0; i < 3; i++) {
           const plan = decideEndpoints({ ...input(s, pods, current), triggerTimes });
           triggerTimes = plan.triggerTimes;
@@ -71,7 +88,8 @@ describe('decideEndpoints', () => {
             writes++;
           }
         }
-        // a service with one of our labels never compares equal (EP-59): one more write takes the trigger time away
+        // a service with one of our labels never compares equal (EP-59): one more write takes the trigger
+        // time away
         const reserved = Object.keys(s.metadata.labels ?? {}).some((key) => key !== 'x');
         expect(writes).toBeLessThanOrEqual(reserved ? 2 : 1);
         expect(decideEndpoints({ ...input(s, pods, current), triggerTimes }).write).toBeUndefined();
@@ -81,7 +99,10 @@ describe('decideEndpoints', () => {
 
   it('decideEndpoints does not depend on the order of the pods, and changes none of its inputs', () => {
     const jumbled = anyPods.chain((pods) =>
-      fc.tuple(fc.constant(pods), fc.shuffledSubarray(pods, { minLength: pods.length, maxLength: pods.length })),
+      fc.tuple(
+        fc.constant(pods),
+        fc.shuffledSubarray(pods, { minLength: pods.length, maxLength: pods.length }),
+      ),
     );
     fc.assert(
       fc.property(anyService, jumbled, anyCurrent, (s, [pods, same], current) => {

@@ -9,7 +9,10 @@ const failure = (status: number, reason?: string, ...causes: string[]): ApiFailu
   causes,
   message: 'boom',
 });
-const create = { verb: 'create', object: endpoints([], { uid: undefined, resourceVersion: undefined }) } as const;
+const create = {
+  verb: 'create',
+  object: endpoints([], { uid: undefined, resourceVersion: undefined }),
+} as const;
 const update = { verb: 'update', object: endpoints([]) } as const;
 const remove = { verb: 'delete', namespace: 'ns', name: 'svc' } as const;
 
@@ -29,7 +32,9 @@ describe('a failed delete', () => {
 
 describe('a failed create', () => {
   it('a failed create is dropped without a word in a namespace that goes away', () => {
-    expect(endpointsFailure(create, service(), failure(403, 'Forbidden', 'NamespaceTerminating'))).toEqual({ retry: false });
+    expect(endpointsFailure(create, service(), failure(403, 'Forbidden', 'NamespaceTerminating'))).toEqual({
+      retry: false,
+    });
   });
 
   it.each([
@@ -63,7 +68,14 @@ describe('a failed update', () => {
         type: 'Warning',
         reason: 'FailedToUpdateEndpoint',
         message: 'Failed to update endpoint ns/svc: boom',
-        regarding: { kind: 'Endpoints', apiVersion: 'v1', namespace: 'ns', name: 'svc', uid: 'ep-uid', resourceVersion: '1' },
+        regarding: {
+          kind: 'Endpoints',
+          apiVersion: 'v1',
+          namespace: 'ns',
+          name: 'svc',
+          uid: 'ep-uid',
+          resourceVersion: '1',
+        },
         component: 'endpoint-controller',
       },
     });

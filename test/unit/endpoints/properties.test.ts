@@ -7,7 +7,14 @@ import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import { pod, service } from '../kube/objects.ts';
 
 const create = (s: Service, pods: readonly Pod[]): Endpoints => {
-  const plan = decideEndpoints({ namespace: 'ns', name: 'svc', service: s, pods, current: undefined, triggerTimes: undefined });
+  const plan = decideEndpoints({
+    namespace: 'ns',
+    name: 'svc',
+    service: s,
+    pods,
+    current: undefined,
+    triggerTimes: undefined,
+  });
   if (plan.write?.verb !== 'create') throw new Error('not a create');
   return plan.write.object;
 };
@@ -17,9 +24,16 @@ const podArbitrary = fc.record({
   ready: fc.boolean(),
   phase: fc.constantFrom('Running', 'Running', 'Succeeded'),
   deleted: fc.boolean(),
-  ports: fc.uniqueArray(fc.record({ name: fc.constantFrom('a', 'b'), containerPort: fc.integer({ min: 1, max: 3 }), protocol: fc.constant('TCP') }), {
-    selector: (p) => p.name,
-  }),
+  ports: fc.uniqueArray(
+    fc.record({
+      name: fc.constantFrom('a', 'b'),
+      containerPort: fc.integer({ min: 1, max: 3 }),
+      protocol: fc.constant('TCP'),
+    }),
+    {
+      selector: (p) => p.name,
+    },
+  ),
 });
 
 /** Every pod with addresses of its own. */
@@ -42,7 +56,12 @@ describe('with any pods', () => {
         fc.constantFrom('IPv4', 'IPv6'),
         fc.boolean(),
         (pods, targets, family, publishNotReadyAddresses) => {
-          const ports = targets.map((targetPort) => ({ name: `to-${targetPort}`, port: 80, protocol: 'TCP', targetPort }));
+          const ports = targets.map((targetPort) => ({
+            name: `to-${targetPort}`,
+            port: 80,
+            protocol: 'TCP',
+            targetPort,
+          }));
           const object = create(service({ ipFamilies: [family], publishNotReadyAddresses, ports }), pods);
           const listed = (object.subsets ?? []).flatMap((s) =>
             (s.ports ?? []).flatMap((p) => [
@@ -56,8 +75,13 @@ describe('with any pods', () => {
             if (!hasIP || leaving || p.status?.phase === 'Succeeded') return [];
             const ready = publishNotReadyAddresses || p.status?.conditions?.[0]?.status === 'True';
             return targets.flatMap((target) => {
-              const number = typeof target === 'number' ? target : p.spec?.containers?.[0]?.ports?.find((c) => c.name === target)?.containerPort;
-              return number === undefined ? [] : [`to-${target} ${number} ${p.metadata.name} ${ready ? 'ready' : 'not ready'}`];
+              const number =
+                typeof target === 'number'
+                  ? target
+                  : p.spec?.containers?.[0]?.ports?.find((c) => c.name === target)?.containerPort;
+              return number === undefined
+                ? []
+                : [`to-${target} ${number} ${p.metadata.name} ${ready ? 'ready' : 'not ready'}`];
             });
           });
           expect(listed.sort()).toEqual(expected.sort());
@@ -67,26 +91,49 @@ describe('with any pods', () => {
   });
 
   it('at most 1,000 addresses are listed, without empty subsets, and a larger number is marked', () => {
-    const group = fc.record({ ready: fc.nat(700), notReady: fc.nat(700), port: fc.integer({ min: 1, max: 3 }) });
+    const group = fc.record({
+      ready: fc.nat(700),
+      notReady: fc.nat(700),
+      port: fc.integer({ min: 1, max: 3 }),
+    });
     fc.assert(
-      fc.property(fc.uniqueArray(group, { selector: (g) => g.port, minLength: 1, maxLength: 3 }), (groups) => {
-        let n = 0;
-        const some = (count: number, ready: boolean, containerPort: number): readonly Pod[] =>
-          Array.from({ length: count }, () => {
-            n++;
-            return pod(`p${n}`, {
-              ready,
-              ips: [`10.1.${n >> 8}.${n & 255}`],
-              spec: { nodeName: 'node-1', containers: [{ name: 'c', ports: [{ name: 'a', containerPort, protocol: 'TCP' }] }] },
+      fc.property(
+        fc.uniqueArray(group, { selector: (g) => g.port, minLength: 1, maxLength: 3 }),
+        (groups) => {
+          let n = 0;
+          const some = (count: number, ready: boolean, containerPort: number): readonly Pod[] =>
+            Array.from({ length: count }, () => {
+              n++;
+              return pod(`p${n}`, {
+                ready,
+                ips: [`10.1.${n >> 8}.${n & 255}`],
+                spec: {
+                  nodeName: 'node-1',
+                  containers: [{ name: 'c', ports: [{ name: 'a', containerPort, protocol: 'TCP' }] }],
+                },
+              });
             });
-          });
-        const pods = groups.flatMap(({ ready, notReady, port }) => [...some(ready, true, port), ...some(notReady, false, port)]);
-        const object = create(service({ ipFamilies: ['IPv4'], ports: [{ name: 'a', port: 80, protocol: 'TCP', targetPort: 'a' }] }), pods);
-        const counts = (object.subsets ?? []).map((s) => (s.addresses ?? []).length + (s.notReadyAddresses ?? []).length);
-        expect(counts.reduce((a, b) => a + b, 0)).toBe(Math.min(1000, n));
-        expect(counts).not.toContain(0);
-        expect(object.metadata.annotations?.[annotationOverCapacity]).toBe(n > 1000 ? 'truncated' : undefined);
-      }),
+          const pods = groups.flatMap(({ ready, notReady, port }) => [
+            ...some(ready, true, port),
+            ...some(notReady, false, port),
+          ]);
+          const object = create(
+            service({
+              ipFamilies: ['IPv4'],
+              ports: [{ name: 'a', port: 80, protocol: 'TCP', targetPort: 'a' }],
+            }),
+            pods,
+          );
+          const counts = (object.subsets ?? []).map(
+            (s) => (s.addresses ?? []).length + (s.notReadyAddresses ?? []).length,
+          );
+          expect(counts.reduce((a, b) => a + b, 0)).toBe(Math.min(1000, n));
+          expect(counts).not.toContain(0);
+          expect(object.metadata.annotations?.[annotationOverCapacity]).toBe(
+            n > 1000 ? 'truncated' : undefined,
+          );
+        },
+      ),
       { numRuns: 25 },
     );
   });

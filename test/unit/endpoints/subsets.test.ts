@@ -5,19 +5,35 @@ import { repackSubsets } from '#shared/endpoints/subsets.ts';
 import { fnv1a128 } from '#shared/kube/hash.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '#shared/kube/types.ts';
 
-const port = (number: number, name = '', protocol = 'TCP'): EndpointPort => ({ ...(name && { name }), port: number, protocol });
-const address = (ip: string, uid?: string): EndpointAddress => ({ ip, ...(uid !== undefined && { targetRef: { uid } }) });
-const subset = (ready: readonly EndpointAddress[], notReady: readonly EndpointAddress[], ...ports: EndpointPort[]): EndpointSubset => ({
+const port = (number: number, name = '', protocol = 'TCP'): EndpointPort => ({
+  ...(name && { name }),
+  port: number,
+  protocol,
+});
+const address = (ip: string, uid?: string): EndpointAddress => ({
+  ip,
+  ...(uid !== undefined && { targetRef: { uid } }),
+});
+const subset = (
+  ready: readonly EndpointAddress[],
+  notReady: readonly EndpointAddress[],
+  ...ports: EndpointPort[]
+): EndpointSubset => ({
   ...(ready.length > 0 && { addresses: ready }),
   ...(notReady.length > 0 && { notReadyAddresses: notReady }),
   ...(ports.length > 0 && { ports }),
 });
 
-const [one, two, three] = ['1.2.3.4', '5.6.7.8', '8.7.6.5'].map((ip) => address(ip)) as [EndpointAddress, EndpointAddress, EndpointAddress];
+const [one, two, three] = ['1.2.3.4', '5.6.7.8', '8.7.6.5'].map((ip) => address(ip)) as [
+  EndpointAddress,
+  EndpointAddress,
+  EndpointAddress,
+];
 const [p1, p2] = [port(111), port(222)];
 
 /** Upstream's order of ports is by hash: this sorts the expected ones. */
-const byHash = (...ports: EndpointPort[]) => ports.sort((a, b) => (fnv1a128(dumpPort(a)) < fnv1a128(dumpPort(b)) ? -1 : 1));
+const byHash = (...ports: EndpointPort[]) =>
+  ports.sort((a, b) => (fnv1a128(dumpPort(a)) < fnv1a128(dumpPort(b)) ? -1 : 1));
 
 describe('hashes', () => {
   it.each<[EndpointPort, string]>([
@@ -40,7 +56,9 @@ describe('hashes', () => {
     const target = (n: number) => ({ kind: 'Pod', namespace: 'ns', name: `pod${n}`, uid: `uid${n}` });
     const first = { ip: '1.2.3.4', nodeName: 'node-1', targetRef: target(0) };
     const second = { ip: '1.2.3.5', hostname: 'h"q\\é', nodeName: '', targetRef: target(1) };
-    expect(fnv1a128(dumpSubset(subset([first], [], port(8080, 'http'))))).toBe('16fb64812722b5d6a07cf49930e1adae');
+    expect(fnv1a128(dumpSubset(subset([first], [], port(8080, 'http'))))).toBe(
+      '16fb64812722b5d6a07cf49930e1adae',
+    );
     expect(fnv1a128(dumpSubset(subset([first, second], [])))).toBe('63846733316b8b55456db37af4298a02');
     const { nodeName: _, ...withoutNode } = second;
     expect(dumpSubset(subset([withoutNode], []))).toBe(dumpSubset(subset([second], [])));
@@ -48,7 +66,11 @@ describe('hashes', () => {
   });
 });
 
-const cases: readonly (readonly [name: string, given: readonly EndpointSubset[], packed: readonly EndpointSubset[]])[] = [
+const cases: readonly (readonly [
+  name: string,
+  given: readonly EndpointSubset[],
+  packed: readonly EndpointSubset[],
+])[] = [
   ['UT-40 nothing', [], []],
   ['UT-40 empty everything', [{ addresses: [], notReadyAddresses: [], ports: [] }], []],
   ['UT-40 empty addresses', [subset([], [], p1)], []],
@@ -58,16 +80,32 @@ const cases: readonly (readonly [name: string, given: readonly EndpointSubset[],
   ['UT-41 one ip, one port', [subset([one], [], p1)], [subset([one], [], p1)]],
   ['UT-41 one IPv6', [subset([address('beef::1')], [], p1)], [subset([address('beef::1')], [], p1)]],
   ['UT-41 one not ready', [subset([], [one], p1)], [subset([], [one], p1)]],
-  ['UT-41 one with UID', [subset([address('1.2.3.4', 'u')], [], p1)], [subset([address('1.2.3.4', 'u')], [], p1)]],
-  ['UT-41 one not ready with UID', [subset([], [address('1.2.3.4', 'u')], p1)], [subset([], [address('1.2.3.4', 'u')], p1)]],
-  ['UT-41 one with an empty UID', [subset([address('1.2.3.4', '')], [], p1)], [subset([address('1.2.3.4', '')], [], p1)]],
+  [
+    'UT-41 one with UID',
+    [subset([address('1.2.3.4', 'u')], [], p1)],
+    [subset([address('1.2.3.4', 'u')], [], p1)],
+  ],
+  [
+    'UT-41 one not ready with UID',
+    [subset([], [address('1.2.3.4', 'u')], p1)],
+    [subset([], [address('1.2.3.4', 'u')], p1)],
+  ],
+  [
+    'UT-41 one with an empty UID',
+    [subset([address('1.2.3.4', '')], [], p1)],
+    [subset([address('1.2.3.4', '')], [], p1)],
+  ],
   ['UT-42 two ips, one port', [subset([two, one], [], p1)], [subset([one, two], [], p1)]],
   ['UT-42 two ips, one of them not ready', [subset([two], [one], p1)], [subset([two], [one], p1)]],
   ['UT-42 one ip both ready and not', [subset([one], [one], p1)], [subset([], [one], p1)]],
   ['UT-42 ready after not ready', [subset([], [one], p1), subset([one], [], p1)], [subset([], [one], p1)]],
   ['UT-43 one ip, two ports', [subset([one], [], p1, p2)], [subset([one], [], ...byHash(p1, p2))]],
   ['UT-43 one ip twice', [subset([one, one], [], p1)], [subset([one], [], p1)]],
-  ['UT-43 one IPv6 twice', [subset([address('beef::1'), address('beef::1')], [], p1)], [subset([address('beef::1')], [], p1)]],
+  [
+    'UT-43 one IPv6 twice',
+    [subset([address('beef::1'), address('beef::1')], [], p1)],
+    [subset([address('beef::1')], [], p1)],
+  ],
   [
     'UT-43 one ip twice, with other targets: the first is kept',
     [
@@ -84,25 +122,47 @@ const cases: readonly (readonly [name: string, given: readonly EndpointSubset[],
   ],
   [
     'UT-43 the first target is kept, not ready wins',
-    [subset([{ ip: '1.2.3.4', targetRef: { name: 'a' } }], [{ ip: '1.2.3.4', targetRef: { name: 'b' } }], p1)],
+    [
+      subset(
+        [{ ip: '1.2.3.4', targetRef: { name: 'a' } }],
+        [{ ip: '1.2.3.4', targetRef: { name: 'b' } }],
+        p1,
+      ),
+    ],
     [subset([], [{ ip: '1.2.3.4', targetRef: { name: 'a' } }], p1)],
   ],
   ['UT-44 one port twice', [subset([one], [], p1, p1)], [subset([one], [], p1)]],
-  ['UT-44 two sets, same ip and port', [subset([one], [], p1), subset([one], [], p1)], [subset([one], [], p1)]],
+  [
+    'UT-44 two sets, same ip and port',
+    [subset([one], [], p1), subset([one], [], p1)],
+    [subset([one], [], p1)],
+  ],
   ['UT-44 two sets, ready and not', [subset([one], [], p1), subset([], [one], p1)], [subset([], [one], p1)]],
-  ['UT-44 two sets, same ip, two ports', [subset([one], [], p1), subset([one], [], p2)], [subset([one], [], ...byHash(p1, p2))]],
+  [
+    'UT-44 two sets, same ip, two ports',
+    [subset([one], [], p1), subset([one], [], p2)],
+    [subset([one], [], ...byHash(p1, p2))],
+  ],
   [
     'UT-44 two sets, same ip and UID, two ports',
     [subset([address('1.2.3.4', 'u')], [], p1), subset([address('1.2.3.4', 'u')], [], p2)],
     [subset([address('1.2.3.4', 'u')], [], ...byHash(p1, p2))],
   ],
-  ['UT-45 two sets, two ips, same port', [subset([two], [], p1), subset([one], [], p1)], [subset([one, two], [], p1)]],
+  [
+    'UT-45 two sets, two ips, same port',
+    [subset([two], [], p1), subset([one], [], p1)],
+    [subset([one, two], [], p1)],
+  ],
   [
     'UT-45 same ip, two UIDs',
     [subset([address('1.2.3.4', 'u2')], [], p1), subset([address('1.2.3.4', 'u1')], [], p1)],
     [subset([address('1.2.3.4', 'u1'), address('1.2.3.4', 'u2')], [], p1)],
   ],
-  ['UT-45 with and without UID', [subset([address('1.2.3.4', 'u'), one], [], p1)], [subset([one, address('1.2.3.4', 'u')], [], p1)]],
+  [
+    'UT-45 with and without UID',
+    [subset([address('1.2.3.4', 'u'), one], [], p1)],
+    [subset([one, address('1.2.3.4', 'u')], [], p1)],
+  ],
   [
     'UT-45 sorted as text',
     [subset([address('10.0.0.9'), address('10.0.0.10')], [], p1)],
@@ -133,10 +193,18 @@ describe('repackSubsets [UT-40..46 TestPackSubsets]', () => {
   });
 
   it('orders ports and subsets by hash, addresses by text', () => {
-    const at = (ip: string, name: string) => ({ ip, nodeName: 'node-1', targetRef: { kind: 'Pod', namespace: 'ns', name, uid: 'u' } });
+    const at = (ip: string, name: string) => ({
+      ip,
+      nodeName: 'node-1',
+      targetRef: { kind: 'Pod', namespace: 'ns', name, uid: 'u' },
+    });
     const [nine, ten, eleven] = [at('10.0.0.9', 'p9'), at('10.0.0.10', 'p10'), at('10.0.0.11', 'p11')];
     const [a, b, c] = [port(80, 'a'), port(443, 'b'), port(9090, 'c')];
-    const packed = repackSubsets([subset([nine], [], a, b), subset([ten], [], a, b, c), subset([], [eleven], a, b)]);
+    const packed = repackSubsets([
+      subset([nine], [], a, b),
+      subset([ten], [], a, b, c),
+      subset([], [eleven], a, b),
+    ]);
     expect(packed.map(({ ports }) => ports)).toEqual([[b, a], [c]]);
     expect(packed).toEqual([subset([ten, nine], [eleven], b, a), subset([ten], [], c)]);
   });
@@ -147,7 +215,12 @@ const byText = (a: EndpointSubset, b: EndpointSubset) => (JSON.stringify(a) < JS
 describe('repackSubsets', () => {
   const anyAddress = fc
     .record({ ip: fc.constantFrom('10.0.0.9', '10.0.0.10', 'fd00::1'), uid: fc.constantFrom('', 'u1', 'u2') })
-    .map(({ ip, uid }): EndpointAddress => (uid ? { ip, nodeName: `node of ${uid}`, targetRef: { kind: 'Pod', name: `pod ${uid}`, uid } } : { ip }));
+    .map(
+      ({ ip, uid }): EndpointAddress =>
+        uid
+          ? { ip, nodeName: `node of ${uid}`, targetRef: { kind: 'Pod', name: `pod ${uid}`, uid } }
+          : { ip },
+    );
   const anyPort = fc.constantFrom(p1, p2, port(111, 'a'), port(111, '', 'UDP'), { ...p1, appProtocol: '' });
   const anySubset = fc.record({
     addresses: fc.array(anyAddress, { maxLength: 4 }),
@@ -158,11 +231,19 @@ describe('repackSubsets', () => {
 
   it('repackSubsets does not depend on the order of its input', () => {
     const jumbled = anySubsets.chain((subsets) => {
-      const whole = <T>(items: readonly T[]) => fc.shuffledSubarray([...items], { minLength: items.length, maxLength: items.length });
+      const whole = <T>(items: readonly T[]) =>
+        fc.shuffledSubarray([...items], { minLength: items.length, maxLength: items.length });
       const inner = subsets.map((s) =>
-        fc.record({ addresses: whole(s.addresses), notReadyAddresses: whole(s.notReadyAddresses), ports: whole(s.ports) }),
+        fc.record({
+          addresses: whole(s.addresses),
+          notReadyAddresses: whole(s.notReadyAddresses),
+          ports: whole(s.ports),
+        }),
       );
-      return fc.tuple(fc.constant(subsets), inner.length > 0 ? fc.tuple(...inner).chain(whole) : fc.constant([]));
+      return fc.tuple(
+        fc.constant(subsets),
+        inner.length > 0 ? fc.tuple(...inner).chain(whole) : fc.constant([]),
+      );
     });
     fc.assert(
       fc.property(jumbled, ([subsets, same]) => {

@@ -21,7 +21,9 @@ export function clusterRecord(more: Partial<ClusterRecord> = {}): ClusterRecord 
 }
 
 /** Service ns/foo with selector app=a, one ready pod, nothing saved. */
-export function input(more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pods?: readonly Pod[] } = {}): ExplainInput {
+export function input(
+  more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pods?: readonly Pod[] } = {},
+): ExplainInput {
   const { pods = [pod(1)], ...rest } = more;
   return {
     cluster: clusterRecord(),
@@ -42,12 +44,18 @@ export function input(more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pod
 
 /** Returns the only explained pod. */
 export function onlyPod(explanation: Explanation): PodExplanation {
-  if (explanation.pods.length !== 1) throw new Error(`expected one pod, got ${explanation.pods.map((p) => p.pod)}`);
+  if (explanation.pods.length !== 1)
+    throw new Error(`expected one pod, got ${explanation.pods.map((p) => p.pod)}`);
   return explanation.pods[0] as PodExplanation;
 }
 
-export const explainPod = (p: Pod, s: Service = service(), more: Partial<Omit<ExplainInput, 'pods' | 'service'>> = {}): PodExplanation =>
-  onlyPod(explainService(input({ ...more, pods: [p], service: s })));
+export const explainPod = (
+  p: Pod,
+  s: Service = service(),
+  more: Partial<Omit<ExplainInput, 'pods' | 'service'>> = {},
+): PodExplanation => onlyPod(explainService(input({ ...more, pods: [p], service: s })));
 
 export const factsOf = (explanation: Explanation, title: string): { readonly [label: string]: string } =>
-  Object.fromEntries(explanation.groups.filter((g) => g.title === title).flatMap((g) => g.facts.map((f) => [f.label, f.text])));
+  Object.fromEntries(
+    explanation.groups.filter((g) => g.title === title).flatMap((g) => g.facts.map((f) => [f.label, f.text])),
+  );

@@ -1,4 +1,7 @@
-/** Compares the explanation with the decisions: for any pods and service the verdict on a pod equals the written outputs. */
+/**
+ * Compares the explanation with the decisions: for any pods and service the verdict on a pod equals the
+ * written outputs.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { explainPods } from '#infra/cli/ask/explain/explain.ts';
@@ -11,7 +14,9 @@ import { decideSlices } from '#shared/slices/decide.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 import { input } from './fixtures.ts';
 
-const namedPorts = fc.constantFrom<readonly { readonly name: string; readonly containerPort: number; readonly protocol: string }[]>(
+const namedPorts = fc.constantFrom<
+  readonly { readonly name: string; readonly containerPort: number; readonly protocol: string }[]
+>(
   [],
   [{ name: 'http', containerPort: 8080, protocol: 'TCP' }],
   [{ name: 'http', containerPort: 8080, protocol: 'UDP' }],
@@ -40,7 +45,8 @@ const somePod = fc
   })
   .map(({ id, labels, ready, deleted, phase, nodeName, ips, ports }): Pod => {
     const ip = (family: string) => (family === '4' ? `10.0.0.${id + 1}` : `fd00::${(id + 1).toString(16)}`);
-    const podIPs = ips === 'bad' ? [{ ip: '<nil>' }] : ips === 'only podIP' ? [] : [...ips].map((f) => ({ ip: ip(f) }));
+    const podIPs =
+      ips === 'bad' ? [{ ip: '<nil>' }] : ips === 'only podIP' ? [] : [...ips].map((f) => ({ ip: ip(f) }));
     const podIP = ips === 'only podIP' ? ip('4') : podIPs[0]?.ip;
     return {
       metadata: {
@@ -51,21 +57,45 @@ const somePod = fc
         ...(deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
       },
       spec: { ...(nodeName && { nodeName }), containers: [{ name: 'c', ports: [...ports] }] },
-      status: { phase, podIP, podIPs, ...(ready && { conditions: [{ type: 'Ready', status: ready, lastTransitionTime: '2026-01-01T00:00:00Z' }] }) },
+      status: {
+        phase,
+        podIP,
+        podIPs,
+        ...(ready && {
+          conditions: [{ type: 'Ready', status: ready, lastTransitionTime: '2026-01-01T00:00:00Z' }],
+        }),
+      },
     };
   });
 
 const someService = fc
   .record({
-    selector: fc.constantFrom<{ readonly [key: string]: string } | undefined>({ app: 'a' }, { app: 'a', tier: 'x' }, {}, undefined),
+    selector: fc.constantFrom<{ readonly [key: string]: string } | undefined>(
+      { app: 'a' },
+      { app: 'a', tier: 'x' },
+      {},
+      undefined,
+    ),
     type: fc.constantFrom('ClusterIP', 'ClusterIP', 'ClusterIP', 'ExternalName'),
     ipFamilies: fc.constantFrom(['IPv4'], ['IPv6'], ['IPv4', 'IPv6'], ['IPv6', 'IPv4'], undefined),
     clusterIP: fc.constantFrom('10.0.0.1', 'fd00::1', 'None', undefined),
     publishNotReadyAddresses: fc.boolean(),
-    targets: fc.constantFrom<readonly (string | number)[]>(['http'], [80], [80, 'http'], ['http', 'metrics'], ['metrics'], []),
+    targets: fc.constantFrom<readonly (string | number)[]>(
+      ['http'],
+      [80],
+      [80, 'http'],
+      ['http', 'metrics'],
+      ['metrics'],
+      [],
+    ),
   })
   .map(({ targets, ...spec }): Service => {
-    const ports = targets.map((targetPort, i) => ({ name: `p${i}`, port: i + 1, targetPort, protocol: 'TCP' }));
+    const ports = targets.map((targetPort, i) => ({
+      name: `p${i}`,
+      port: i + 1,
+      targetPort,
+      protocol: 'TCP',
+    }));
     return service({ ...spec, ports });
   });
 
@@ -93,14 +123,26 @@ function expectConsistent(world: Decided): void {
   const expected = (name: string) => ({
     pod: name,
     endpoints: written.endpoints.get(name) ?? 'absent',
-    slices: addressTypesOf(world.service).map((family) => [family, written.slices.get(family)?.get(name) ?? 'absent']),
+    slices: addressTypesOf(world.service).map((family) => [
+      family,
+      written.slices.get(family)?.get(name) ?? 'absent',
+    ]),
   });
-  expect(explained.map((e) => ({ pod: e.pod, endpoints: e.endpoints.place, slices: e.slices.map((s) => [s.family, s.place]) }))).toEqual(
-    explained.map((e) => expected(e.pod)),
-  );
+  expect(
+    explained.map((e) => ({
+      pod: e.pod,
+      endpoints: e.endpoints.place,
+      slices: e.slices.map((s) => [s.family, s.place]),
+    })),
+  ).toEqual(explained.map((e) => expected(e.pod)));
   const names = new Set(explained.map((e) => e.pod));
-  for (const name of [...written.endpoints.keys(), ...[...written.slices.values()].flatMap((m) => [...m.keys()])]) expect(names).toContain(name);
-  for (const { endpoints, slices } of explained) for (const { why } of [endpoints, ...slices]) expect(why).not.toBe('');
+  for (const name of [
+    ...written.endpoints.keys(),
+    ...[...written.slices.values()].flatMap((m) => [...m.keys()]),
+  ])
+    expect(names).toContain(name);
+  for (const { endpoints, slices } of explained)
+    for (const { why } of [endpoints, ...slices]) expect(why).not.toBe('');
 }
 
 describe('the explanation of a pod', () => {

@@ -2,12 +2,18 @@ import { expect, it } from 'vitest';
 import { comparedAsVersion, lackedBy, unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
 
 it('a version below the oldest tested one is unsupported, and an unknown one is not reported', () => {
-  expect(unsupportedVersion('v1.30.14')).toBe('Kubernetes v1.30.14 is older than v1.31, the oldest that is tested');
-  for (const version of ['v1.31.0', 'v1.37.2', 'v1.112.0', undefined]) expect(unsupportedVersion(version)).toBeUndefined();
+  expect(unsupportedVersion('v1.30.14')).toBe(
+    'Kubernetes v1.30.14 is older than v1.31, the oldest that is tested',
+  );
+  for (const version of ['v1.31.0', 'v1.37.2', 'v1.112.0', undefined])
+    expect(unsupportedVersion(version)).toBeUndefined();
 });
 
 it.each([
-  ['v1.31.0', ['sidecarPorts', 'managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices']],
+  [
+    'v1.31.0',
+    ['sidecarPorts', 'managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices'],
+  ],
   ['v1.32.9-eks-1', ['managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices']],
   ['v1.34.4', ['orderByFnv', 'portlessSlices']],
   ['v1.37.2', []],
@@ -17,6 +23,8 @@ it.each([
 });
 
 it('shadow mode compares as an older version does', () => {
-  expect(comparedAsVersion('v1.32.9-eks-1')).toBe('compared as v1.32 does: no label endpoints.kubernetes.io/managed-by of Endpoints');
+  expect(comparedAsVersion('v1.32.9-eks-1')).toBe(
+    'compared as v1.32 does: no label endpoints.kubernetes.io/managed-by of Endpoints',
+  );
   expect(comparedAsVersion('v1.34.4')).toBeUndefined();
 });

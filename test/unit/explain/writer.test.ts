@@ -23,9 +23,19 @@ const writer = (s: Service, more: Partial<ClusterRecord>): string => {
 describe('who writes the endpoints of a service', () => {
   const off = { endpoints: false, slices: false };
   it.each<[string, Service, Partial<ClusterRecord>, RegExp]>([
-    ['an active cluster', service(), { mode: 'active' }, /^fleet-endpoints \| the Service has a selector, and the cluster is active/],
+    [
+      'an active cluster',
+      service(),
+      { mode: 'active' },
+      /^fleet-endpoints \| the Service has a selector, and the cluster is active/,
+    ],
     ['a shadow cluster', service(), { mode: 'shadow' }, /^the built-in controllers \| .*the hub compares$/],
-    ['a paused cluster', service(), { mode: 'paused' }, /^the built-in controllers, where they are on \| .*the cluster is paused$/],
+    [
+      'a paused cluster',
+      service(),
+      { mode: 'paused' },
+      /^the built-in controllers, where they are on \| .*the cluster is paused$/,
+    ],
     ['a contested cluster', service(), { mode: 'active', writerConflict: true }, /^another writer \| /],
     [
       'a cluster with both off',
@@ -39,11 +49,36 @@ describe('who writes the endpoints of a service', () => {
       { settings: { ...clusterRecord().settings, endpoints: false } },
       /^fleet-endpoints \(slices alone\) \| /,
     ],
-    ['both selectors', annotated('app=b', {}), { mode: 'shadow', optIn: 'active' }, /^the built-in controllers \| .*does not count yet/],
-    ['opt-in', optedIn, { mode: 'shadow', optIn: 'active' }, /^fleet-endpoints, opt-in \| .*beside the built-in controllers, and no Endpoints$/],
-    ['opt-in, tried', optedIn, { mode: 'active', optIn: 'shadow' }, /^no writer: preview \| .*the hub only shows its writes$/],
-    ['opt-in, off', optedIn, { mode: 'shadow', optIn: 'off' }, /^no writer: opt-in is off \| .*stay as they are$/],
-    ['opt-in, paused', optedIn, { mode: 'paused', optIn: 'active' }, /^no writer: paused \| .*stay as they are$/],
+    [
+      'both selectors',
+      annotated('app=b', {}),
+      { mode: 'shadow', optIn: 'active' },
+      /^the built-in controllers \| .*does not count yet/,
+    ],
+    [
+      'opt-in',
+      optedIn,
+      { mode: 'shadow', optIn: 'active' },
+      /^fleet-endpoints, opt-in \| .*beside the built-in controllers, and no Endpoints$/,
+    ],
+    [
+      'opt-in, tried',
+      optedIn,
+      { mode: 'active', optIn: 'shadow' },
+      /^no writer: preview \| .*the hub only shows its writes$/,
+    ],
+    [
+      'opt-in, off',
+      optedIn,
+      { mode: 'shadow', optIn: 'off' },
+      /^no writer: opt-in is off \| .*stay as they are$/,
+    ],
+    [
+      'opt-in, paused',
+      optedIn,
+      { mode: 'paused', optIn: 'active' },
+      /^no writer: paused \| .*stay as they are$/,
+    ],
     ['opt-in, contested', optedIn, { optIn: 'active', writerConflict: true }, /^another writer \| /],
     [
       'an invalid annotation',
@@ -51,8 +86,18 @@ describe('who writes the endpoints of a service', () => {
       { optIn: 'active' },
       /^no writer: invalid annotation \| .*"a in \(b\)" is not a pair: .*stay as they are$/,
     ],
-    ['neither', service({ selector: undefined }), { optIn: 'active' }, /^no selector \| .*by hand or by another controller$/],
-    ['an ExternalName', annotated('app=a', { type: 'ExternalName', selector: undefined }), {}, /^no writer \| .*ExternalName/],
+    [
+      'neither',
+      service({ selector: undefined }),
+      { optIn: 'active' },
+      /^no selector \| .*by hand or by another controller$/,
+    ],
+    [
+      'an ExternalName',
+      annotated('app=a', { type: 'ExternalName', selector: undefined }),
+      {},
+      /^no writer \| .*ExternalName/,
+    ],
   ])('the writer is shown with the reason of %s', (_, s, more, text) => {
     expect(writer(s, more)).toMatch(text);
   });
@@ -71,9 +116,18 @@ describe('a service that opts in', () => {
   const ours = { ...slice('foo-1', [endpoint(1)]) };
   const saved = {
     endpoints: undefined,
-    slices: [{ ...ours, metadata: { ...ours.metadata, labels: { ...ours.metadata.labels, [labelSliceManagedBy]: optInManagedBy } } }],
+    slices: [
+      {
+        ...ours,
+        metadata: {
+          ...ours.metadata,
+          labels: { ...ours.metadata.labels, [labelSliceManagedBy]: optInManagedBy },
+        },
+      },
+    ],
   };
-  const explained = (more: Partial<Omit<ExplainInput, 'pods'>>) => explainService(input({ service: optedIn, work, ...more }));
+  const explained = (more: Partial<Omit<ExplainInput, 'pods'>>) =>
+    explainService(input({ service: optedIn, work, ...more }));
 
   it('a service that opts in is explained by the pods of its annotation', () => {
     const explanation = explained({ cluster: beside, saved });
@@ -85,14 +139,21 @@ describe('a service that opts in', () => {
     expect(factsOf(explanation, 'Cluster')['Opt-in']).toBe('active');
     expect(factsOf(explanation, 'Saved')['Slices']).toBe('1 with 1 endpoints, of opt-in.fleet-endpoints');
     const { endpoints, slices } = onlyPod(explanation);
-    expect(endpoints).toEqual({ place: 'absent', reason: 'OptIn', why: 'a Service that opts in gets no Endpoints', addresses: [] });
+    expect(endpoints).toEqual({
+      place: 'absent',
+      reason: 'OptIn',
+      why: 'a Service that opts in gets no Endpoints',
+      addresses: [],
+    });
     expect(slices[0]).toMatchObject({ place: 'ready', addresses: ['10.1.0.2'] });
     expect(slices[0]?.pending).toBeUndefined();
   });
 
   it('a service that opts in is shown with its unwritten slices', () => {
     expect(onlyPod(explained({ cluster: beside })).slices[0]?.pending).toBe('as saved it is not listed yet');
-    expect(explained({ cluster: beside, work: { ...work, generation: 2 } }).summary).toMatch(/a run is pending\.$/);
+    expect(explained({ cluster: beside, work: { ...work, generation: 2 } }).summary).toMatch(
+      /a run is pending\.$/,
+    );
   });
 
   it.each(['shadow', 'active'] as const)(
@@ -100,11 +161,19 @@ describe('a service that opts in', () => {
     (mode) => {
       const difference = { text: '["EndpointSlices: would be written: x"]', sinceMs: 1, confirmed: false };
       const explanation = explained({ cluster: clusterRecord({ mode, optIn: 'shadow' }), difference });
-      expect(explanation.summary).toMatch(/nothing is written: .*the cluster’s switch for opt-in is shadow: the hub only shows its writes\.$/);
-      expect([explanation.differencesTitle, explanation.differences]).toEqual(['Preview', ['EndpointSlices: would be written: x']]);
+      expect(explanation.summary).toMatch(
+        /nothing is written: .*the cluster’s switch for opt-in is shadow: the hub only shows its writes\.$/,
+      );
+      expect([explanation.differencesTitle, explanation.differences]).toEqual([
+        'Preview',
+        ['EndpointSlices: would be written: x'],
+      ]);
       expect(onlyPod(explanation).slices[0]?.pending).toBeUndefined();
       const off = explained({ cluster: clusterRecord({ mode: 'active', optIn: 'off' }), difference });
-      expect([off.summary, off.differences]).toEqual([expect.stringMatching(/switch for opt-in is off: its slices stay as they are\.$/), []]);
+      expect([off.summary, off.differences]).toEqual([
+        expect.stringMatching(/switch for opt-in is off: its slices stay as they are\.$/),
+        [],
+      ]);
     },
   );
 
@@ -114,7 +183,9 @@ describe('a service that opts in', () => {
     expect(onlyPod(explained({ cluster: beside, saved: both })).slices[0]?.pending).toBeUndefined();
     const back = explained({ cluster: beside, saved: both, service: annotated('app=a', {}) });
     expect(onlyPod(back).slices[0]?.pending).toBe('listed (not ready) by the cluster’s own controller');
-    expect(factsOf(back, 'Saved')['Slices']).toBe('2 with 2 endpoints, of opt-in.fleet-endpoints and endpointslice-controller.k8s.io');
+    expect(factsOf(back, 'Saved')['Slices']).toBe(
+      '2 with 2 endpoints, of opt-in.fleet-endpoints and endpointslice-controller.k8s.io',
+    );
   });
 
   it('a service is explained by the error of its annotation', () => {
@@ -122,6 +193,9 @@ describe('a service that opts in', () => {
     expect(explanation.summary).toMatch(
       /^Its slices stay as they are: the annotation fleet-endpoints\/selector is invalid: "app" is not a pair: .*\.$/,
     );
-    expect(onlyPod({ ...explanation, pods: explanation.pods.filter((p) => p.pod === pod(1).metadata.name) }).relation).toBe('left');
+    expect(
+      onlyPod({ ...explanation, pods: explanation.pods.filter((p) => p.pod === pod(1).metadata.name) })
+        .relation,
+    ).toBe('left');
   });
 });

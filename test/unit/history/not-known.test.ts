@@ -10,47 +10,91 @@ const handedBack: HistoryRecord = {
 } as unknown as HistoryRecord;
 
 const why = (unpaused: string, sinceMs: number) =>
-  whyNotKnown([handedBack], { keptSinceMs: 0, switches: { unpaused, sinceMs, optIn: 'active' }, hasOutputs: true, whyNotNow: undefined }, 66_000);
+  whyNotKnown(
+    [handedBack],
+    {
+      keptSinceMs: 0,
+      switches: { unpaused, sinceMs, optIn: 'active' },
+      hasOutputs: true,
+      whyNotNow: undefined,
+    },
+    66_000,
+  );
 
 it('a Service that was handed back is not known while the cluster is in shadow mode', () => {
-  expect(why('shadow', 19_000)).toMatch(/^served by the built-in controllers since .*38\.000Z \(handed back\)/);
+  expect(why('shadow', 19_000)).toMatch(
+    /^served by the built-in controllers since .*38\.000Z \(handed back\)/,
+  );
 });
 
 it('a Service that was handed back is known after a switch to active, although the first run then found nothing to write', () => {
   expect(why('active', 49_000)).toBeUndefined();
 });
 
-it.each(['built-in', 'none'] as const)('a Service with the last writer %s may have been written by a run that was cut short', (writer) => {
-  const standing = { keptSinceMs: 0, switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' }, hasOutputs: false, whyNotNow: undefined };
-  const last = { ...handedBack, writer };
-  const next = { ...handedBack, atMs: 79_000, endedMs: 79_000 };
-  expect(whyNotKnown([last, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
-  expect(whyNotKnown([last, { ...next, gap: cutShort }], standing, 66_000)).toBe('a run was cut short, and no record has what it wrote');
-  expect(whyNotKnown([{ ...last, gap: cutShort }, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
-});
-
-it.each(['built-in', 'none'] as const)('a Service with the last writer %s may have been written by a run that failed since', (writer) => {
-  const standing = { keptSinceMs: 0, switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' }, hasOutputs: false, whyNotNow: undefined };
-  const failed = { ...handedBack, writer: undefined, atMs: 50_000, endedMs: 50_000, writes: { endpoints: 0, slices: 0 } } as HistoryRecord;
-  const why = (endings: HistoryRecord['endings']) =>
-    whyNotKnown(
-      [
-        { ...handedBack, writer },
-        { ...failed, endings },
-      ],
-      standing,
-      66_000,
+it.each(['built-in', 'none'] as const)(
+  'a Service with the last writer %s may have been written by a run that was cut short',
+  (writer) => {
+    const standing = {
+      keptSinceMs: 0,
+      switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' },
+      hasOutputs: false,
+      whyNotNow: undefined,
+    };
+    const last = { ...handedBack, writer };
+    const next = { ...handedBack, atMs: 79_000, endedMs: 79_000 };
+    expect(whyNotKnown([last, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
+    expect(whyNotKnown([last, { ...next, gap: cutShort }], standing, 66_000)).toBe(
+      'a run was cut short, and no record has what it wrote',
     );
-  expect(why({ slices: { kind: 'failed', text: 'connection reset' } })).toMatch(/^the last run before that did not complete/);
-  expect(why({})).toMatch(/since .*38\.000Z/);
-});
+    expect(whyNotKnown([{ ...last, gap: cutShort }, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
+  },
+);
+
+it.each(['built-in', 'none'] as const)(
+  'a Service with the last writer %s may have been written by a run that failed since',
+  (writer) => {
+    const standing = {
+      keptSinceMs: 0,
+      switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' },
+      hasOutputs: false,
+      whyNotNow: undefined,
+    };
+    const failed = {
+      ...handedBack,
+      writer: undefined,
+      atMs: 50_000,
+      endedMs: 50_000,
+      writes: { endpoints: 0, slices: 0 },
+    } as HistoryRecord;
+    const why = (endings: HistoryRecord['endings']) =>
+      whyNotKnown(
+        [
+          { ...handedBack, writer },
+          { ...failed, endings },
+        ],
+        standing,
+        66_000,
+      );
+    expect(why({ slices: { kind: 'failed', text: 'connection reset' } })).toMatch(
+      /^the last run before that did not complete/,
+    );
+    expect(why({})).toMatch(/since .*38\.000Z/);
+  },
+);
 
 it('a Service whose only writer was cut short counts as written, and is not known', () => {
   const gap = { ...handedBack, writer: undefined, writes: { endpoints: 0, slices: 0 }, gap: cutShort };
-  const standing = { keptSinceMs: 0, switches: { unpaused: 'active', sinceMs: 0, optIn: 'off' }, hasOutputs: false, whyNotNow: undefined };
+  const standing = {
+    keptSinceMs: 0,
+    switches: { unpaused: 'active', sinceMs: 0, optIn: 'off' },
+    hasOutputs: false,
+    whyNotNow: undefined,
+  };
   expect(whyNotKnown([gap], standing, 66_000)).toBe('a run was cut short, and no record has what it wrote');
   const whyNotNow = 'its annotation is invalid';
-  expect(whyNotKnown([gap], { ...standing, whyNotNow }, 66_000)).toBe('a run was cut short, and no record has what it wrote');
+  expect(whyNotKnown([gap], { ...standing, whyNotNow }, 66_000)).toBe(
+    'a run was cut short, and no record has what it wrote',
+  );
   expect(whyNotKnown([], { ...standing, whyNotNow }, 66_000)).toBe(whyNotNow);
   expect(whyNotKnown([], standing, 66_000)).toBe('the hub has not written the Service');
 });

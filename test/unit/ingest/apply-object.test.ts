@@ -7,7 +7,10 @@ import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const labelled = (app: string, name = 'p') => pod(name, { labels: { app } });
-const named = (name: string, app: string) => ({ ...service({ selector: { app } }), metadata: { ...service().metadata, name } });
+const named = (name: string, app: string) => ({
+  ...service({ selector: { app } }),
+  metadata: { ...service().metadata, name },
+});
 const woken = (hub: IngestHub) => hub.woken().map((m) => m.name);
 
 /** Until it is called again, wake-ups are refused: what comes before them has been written, and no more. */
@@ -23,7 +26,13 @@ function refuseWakeUps(hub: IngestHub): () => void {
 
 async function withServices() {
   const hub = await ingestHub();
-  await hub.ingest(hub.live('Service', 3, ...['a', 'b', 'c'].map((app, i) => entry('Service', i + 1, named(`svc-${app}`, app)))));
+  await hub.ingest(
+    hub.live(
+      'Service',
+      3,
+      ...['a', 'b', 'c'].map((app, i) => entry('Service', i + 1, named(`svc-${app}`, app))),
+    ),
+  );
   hub.woken();
   return hub;
 }
@@ -37,7 +46,10 @@ it.each([
 ])('a stored record with %s is replaced', async (_what, version) => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
-  const damaged = ({ v: _, ...rest }: Item): Item => ({ ...rest, ...(version !== undefined && { v: version }) });
+  const damaged = ({ v: _, ...rest }: Item): Item => ({
+    ...rest,
+    ...(version !== undefined && { v: version }),
+  });
   hub.table.restore(hub.table.dump().map((item) => (item.pk === 'c#POD#ns' ? damaged(item) : item)));
   expect(await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))))).toEqual([]);
   expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '6'));
@@ -136,7 +148,10 @@ describe('a service that changes its selector during the write of a pod', () => 
 describe('a version', () => {
   it('a version is written although nothing in it has changed, so that a late older one loses', async () => {
     const hub = await withServices();
-    await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))), hub.live('Pod', 8, entry('Pod', 8, labelled('a'))));
+    await hub.ingest(
+      hub.live('Pod', 5, entry('Pod', 5, labelled('a'))),
+      hub.live('Pod', 8, entry('Pod', 8, labelled('a'))),
+    );
     await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, labelled('b'))));
     expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '8'));
   });
@@ -153,7 +168,13 @@ describe('a version', () => {
     const hub = await withServices();
     await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, labelled('a'))));
     hub.woken();
-    await hub.ingest(hub.live('Pod', 9, entry('Pod', 9, { ...labelled('b'), metadata: { ...labelled('b').metadata, uid: 'another' } })));
+    await hub.ingest(
+      hub.live(
+        'Pod',
+        9,
+        entry('Pod', 9, { ...labelled('b'), metadata: { ...labelled('b').metadata, uid: 'another' } }),
+      ),
+    );
     expect(woken(hub)).toEqual(['svc-a', 'svc-b']);
   });
 });
@@ -178,7 +199,13 @@ describe('a batch', () => {
 
   it('a batch wakes a service once for any number of its pods', async () => {
     const hub = await withServices();
-    await hub.ingest(hub.live('Pod', 20, ...Array.from({ length: 12 }, (_, i) => entry('Pod', i + 5, labelled('a', `p${i}`)))));
+    await hub.ingest(
+      hub.live(
+        'Pod',
+        20,
+        ...Array.from({ length: 12 }, (_, i) => entry('Pod', i + 5, labelled('a', `p${i}`))),
+      ),
+    );
     expect(woken(hub)).toEqual(['svc-a']);
   });
 });
@@ -201,8 +228,12 @@ it('a node whose change wakes no service still raises the version of the nodes, 
 it('a pod that is relabelled repeatedly without notifications stays within the size of an item', async () => {
   const hub = await ingestHub();
   const tellAgain = refuseWakeUps(hub);
-  const many = (n: number) => Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`label-${i}-${n}`, 'x'.repeat(63)]));
-  for (let n = 1; n <= 12; n++) await hub.ingest(hub.live('Pod', 4 + n, entry('Pod', 4 + n, pod('p', { labels: { ...many(n), app: 'a' } }))));
+  const many = (n: number) =>
+    Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`label-${i}-${n}`, 'x'.repeat(63)]));
+  for (let n = 1; n <= 12; n++)
+    await hub.ingest(
+      hub.live('Pod', 4 + n, entry('Pod', 4 + n, pod('p', { labels: { ...many(n), app: 'a' } }))),
+    );
   tellAgain();
   expect(await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('p'))))).toEqual([]);
   expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '20'));

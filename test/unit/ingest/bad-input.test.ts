@@ -7,9 +7,23 @@ import { readObject } from '#shared/store/objects.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
-const names = fc.constantFrom('__proto__', 'constructor', 'a/b', 'a#b', '%2F', '../..', 'x'.repeat(100), 'x'.repeat(254), 'ünïcode', '😀', ' ');
+const names = fc.constantFrom(
+  '__proto__',
+  'constructor',
+  'a/b',
+  'a#b',
+  '%2F',
+  '../..',
+  'x'.repeat(100),
+  'x'.repeat(254),
+  'ünïcode',
+  '😀',
+  ' ',
+);
 const labels = fc.dictionary(fc.oneof(names, fc.string()), fc.string(), { maxKeys: 3 });
-const ips = fc.array(fc.oneof(fc.string(), fc.constantFrom('1.2.3.4', '999.1.1.1', '::1', '1.2.3.4/8', '')), { maxLength: 3 });
+const ips = fc.array(fc.oneof(fc.string(), fc.constantFrom('1.2.3.4', '999.1.1.1', '::1', '1.2.3.4/8', '')), {
+  maxLength: 3,
+});
 
 it('names, labels and addresses that no API server would store are quarantined with their message, and the other messages are applied', async () => {
   await fc.assert(
@@ -17,7 +31,11 @@ it('names, labels and addresses that no API server would store are quarantined w
       const hub = await ingestHub();
       const named = pod(name, { namespace: ns, labels: some as { [k: string]: string }, ips: addresses });
       const hostile = { ...named, metadata: { ...named.metadata, uid: 'u' } };
-      const isStorable = isDnsLabel(ns) && isDnsSubdomain(name) && areLabels(some) && addresses.every((ip) => isWellFormed(ip) && ip.length <= 64);
+      const isStorable =
+        isDnsLabel(ns) &&
+        isDnsSubdomain(name) &&
+        areLabels(some) &&
+        addresses.every((ip) => isWellFormed(ip) && ip.length <= 64);
       const failed = await hub.ingest(
         hub.live('Service', 4, entry('Service', 4, service())),
         hub.live('Pod', 6, entry('Pod', 6, hostile)),
@@ -36,18 +54,31 @@ it('names, labels and addresses that no API server would store are quarantined w
 it('no message can make its batch return for ever: it is handled, or quarantined with a reason', async () => {
   const projections = fc.oneof(
     fc.json(),
-    fc.constantFrom('["u",null,[],"",1,[],1,0]', '["u",{},[[1,2]],"",1,[1],1,0]', '["u",5,[],"n",1,["x"],1,"never"]'),
+    fc.constantFrom(
+      '["u",null,[],"",1,[],1,0]',
+      '["u",{},[[1,2]],"",1,[1],1,0]',
+      '["u",5,[],"n",1,["x"],1,"never"]',
+    ),
   );
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom('Pod' as const, 'Service' as const, 'Node' as const), projections, async (kind, projection) => {
-      const hub = await ingestHub();
-      await hub.ingest(hub.live('Service', 4, entry('Service', 4, service())));
-      hub.woken();
-      const message = hub.live(kind, 5, { namespace: kind === 'Node' ? '' : 'ns', name: 'x', resourceVersion: '5', projection });
-      const failed = await hub.ingest(message, hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
-      expect(failed).toEqual([]);
-      expect(hub.woken().map((m) => m.name)).toContain('svc');
-    }),
+    fc.asyncProperty(
+      fc.constantFrom('Pod' as const, 'Service' as const, 'Node' as const),
+      projections,
+      async (kind, projection) => {
+        const hub = await ingestHub();
+        await hub.ingest(hub.live('Service', 4, entry('Service', 4, service())));
+        hub.woken();
+        const message = hub.live(kind, 5, {
+          namespace: kind === 'Node' ? '' : 'ns',
+          name: 'x',
+          resourceVersion: '5',
+          projection,
+        });
+        const failed = await hub.ingest(message, hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
+        expect(failed).toEqual([]);
+        expect(hub.woken().map((m) => m.name)).toContain('svc');
+      },
+    ),
     { numRuns: 150 },
   );
 });
@@ -58,13 +89,16 @@ const bad = (name: string, rv: number) => ({
   resourceVersion: String(rv),
   projection: '["u",{"no label!":""},[],"n",1,["1.2.3.4"],1,0]',
 });
-const projectionOf = async (hub: IngestHub, name: string) => (await readObject(hub.store, 'Pod', 'ns', name))?.projection;
+const projectionOf = async (hub: IngestHub, name: string) =>
+  (await readObject(hub.store, 'Pod', 'ns', name))?.projection;
 
 it('a bad object blocks no other object of its message, is quarantined by itself, and can be applied again', async () => {
   const hub = await ingestHub();
   await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('bad')), entry('Pod', 5, pod('gone'))));
   const before = await projectionOf(hub, 'bad');
-  await hub.ingest(hub.live('Pod', 7, bad('bad', 7), entry('Pod', 7, pod('good')), entry('Pod', 7, undefined, 'gone')));
+  await hub.ingest(
+    hub.live('Pod', 7, bad('bad', 7), entry('Pod', 7, pod('good')), entry('Pod', 7, undefined, 'gone')),
+  );
   expect(await projectionOf(hub, 'bad')).toBe(before);
   expect(await projectionOf(hub, 'good')).toBeDefined();
   expect(await projectionOf(hub, 'gone')).toBeUndefined();
@@ -72,7 +106,9 @@ it('a bad object blocks no other object of its message, is quarantined by itself
     .waiting()
     .map(({ body }) => decodeMessage(body) as { readonly reason: string; readonly body: string });
   expect(more).toEqual([]);
-  expect(copy?.reason).toMatch(/^1 of 3 entries are refused; the first here: projection of Pod "ns\/bad" has an invalid value for labels/);
+  expect(copy?.reason).toMatch(
+    /^1 of 3 entries are refused; the first here: projection of Pod "ns\/bad" has an invalid value for labels/,
+  );
   expect(hub.metrics.get('Quarantined')).toBe(1);
   // As by redrive, from a hub that takes the object by then.
   const mended = JSON.stringify(decodeMessage(copy?.body ?? '')).replace('no label!', 'label');
@@ -83,7 +119,15 @@ it('a bad object blocks no other object of its message, is quarantined by itself
 
 it('a list with a refused object deletes unlisted objects, and leaves the refused one unchanged', async () => {
   const hub = await ingestHub();
-  await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('bad')), entry('Pod', 5, pod('gone')), entry('Pod', 5, pod('good'))));
+  await hub.ingest(
+    hub.live(
+      'Pod',
+      5,
+      entry('Pod', 5, pod('bad')),
+      entry('Pod', 5, pod('gone')),
+      entry('Pod', 5, pod('good')),
+    ),
+  );
   const before = await projectionOf(hub, 'bad');
   await hub.ingest(hub.list('Pod', 9, bad('bad', 7), entry('Pod', 5, pod('good'))));
   expect([await projectionOf(hub, 'bad'), await projectionOf(hub, 'gone')]).toEqual([before, undefined]);
@@ -92,7 +136,15 @@ it('a list with a refused object deletes unlisted objects, and leaves the refuse
 
 it('a list deletes the objects that it lacks beside one that it names without an entry, and leaves that one as it was', async () => {
   const hub = await ingestHub();
-  await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('large')), entry('Pod', 5, pod('gone')), entry('Pod', 5, pod('good'))));
+  await hub.ingest(
+    hub.live(
+      'Pod',
+      5,
+      entry('Pod', 5, pod('large')),
+      entry('Pod', 5, pod('gone')),
+      entry('Pod', 5, pod('good')),
+    ),
+  );
   const before = await projectionOf(hub, 'large');
   const list = hub.list('Pod', 9, entry('Pod', 5, pod('good')));
   await hub.ingest({ ...list, omitted: ['ns/large'] });

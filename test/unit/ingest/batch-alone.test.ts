@@ -19,21 +19,40 @@ it.each([
     'one field',
     `{"v":1,"cluster":"c","session":"s","uid":"cluster-uid","firstListVersion":"1","type":"live","kind":"Pod","asOf":${'['.repeat(depth)}${']'.repeat(depth)},"entries":[]}`,
   ],
-])('a message that is nested too deeply (%s) is quarantined, and the others of its batch are applied', async (_, text) => {
-  const hub = await ingestHub();
-  const nested = `z:${deflateRawSync(text).toString('base64')}`;
-  const good = hub.live('Pod', 9, { namespace: 'ns', name: 'p', resourceVersion: '9', projection: encodeProjection('Pod', pod('p')) });
-  expect(await hub.ingest(nested, good)).toEqual([]);
-  expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeDefined();
-});
+])(
+  'a message that is nested too deeply (%s) is quarantined, and the others of its batch are applied',
+  async (_, text) => {
+    const hub = await ingestHub();
+    const nested = `z:${deflateRawSync(text).toString('base64')}`;
+    const good = hub.live('Pod', 9, {
+      namespace: 'ns',
+      name: 'p',
+      resourceVersion: '9',
+      projection: encodeProjection('Pod', pod('p')),
+    });
+    expect(await hub.ingest(nested, good)).toEqual([]);
+    expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeDefined();
+  },
+);
 
 it('a pod that is written while the switch for services that opt in is thrown wakes the service that the annotation makes its own', async () => {
   const hub = await ingestHub();
   const base = service();
   const { selector: _, ...spec } = base.spec ?? {};
-  const optsIn = { ...base, metadata: { ...base.metadata, annotations: { [annotationSelector]: 'app=a' } }, spec };
+  const optsIn = {
+    ...base,
+    metadata: { ...base.metadata, annotations: { [annotationSelector]: 'app=a' } },
+    spec,
+  };
   const { name, namespace = 'ns' } = optsIn.metadata;
-  await hub.ingest(hub.live('Service', 5, { namespace, name, resourceVersion: '5', projection: encodeProjection('Service', optsIn) }));
+  await hub.ingest(
+    hub.live('Service', 5, {
+      namespace,
+      name,
+      resourceVersion: '5',
+      projection: encodeProjection('Service', optsIn),
+    }),
+  );
   const key = { cluster: 'c', namespace, kind: 'service', name } as const;
   let atSwitch = 0;
   const { put } = hub.table;
@@ -42,7 +61,10 @@ it('a pod that is written while the switch for services that opt in is thrown wa
       if (args[0].pk.startsWith('c#POD#') && atSwitch === 0) {
         await switchOptIn(hub.table, 'c', 'active', hub.clock.now);
         const cluster = (await readCluster(hub.table, 'c')) as ClusterRecord;
-        await addAll({ table: hub.table, queues: hub.deps.queues, now: () => hub.clock.now, log: silent }, cluster);
+        await addAll(
+          { table: hub.table, queues: hub.deps.queues, now: () => hub.clock.now, log: silent },
+          cluster,
+        );
         atSwitch = (await readWork(hub.table, key)).generation;
       }
       return put(...args);
@@ -50,7 +72,14 @@ it('a pod that is written while the switch for services that opt in is thrown wa
   });
   const base2 = pod('p');
   const selected = { ...base2, metadata: { ...base2.metadata, namespace, labels: { app: 'a' } } };
-  await hub.ingest(hub.live('Pod', 9, { namespace, name: 'p', resourceVersion: '9', projection: encodeProjection('Pod', selected) }));
+  await hub.ingest(
+    hub.live('Pod', 9, {
+      namespace,
+      name: 'p',
+      resourceVersion: '9',
+      projection: encodeProjection('Pod', selected),
+    }),
+  );
   expect(atSwitch).toBeGreaterThan(0);
   expect((await readWork(hub.table, key)).generation).toBeGreaterThan(atSwitch);
 });
@@ -63,7 +92,12 @@ const sliceEntry = {
   generation: 1,
   service: 'svc',
   managedBy: slicesManagedBy,
-  object: { kind: 'EndpointSlice', metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' }, addressType: 'IPv4', endpoints: [] },
+  object: {
+    kind: 'EndpointSlice',
+    metadata: { name: 'svc-1', namespace: 'ns', uid: 'u' },
+    addressType: 'IPv4',
+    endpoints: [],
+  },
 };
 
 it('in shadow mode a slice whose message failed after it was saved wakes its service when the message comes again', async () => {

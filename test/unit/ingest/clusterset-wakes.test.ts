@@ -23,7 +23,9 @@ it.each([undefined, { namespaces: ['elsewhere'] } as const])(
       },
     };
     const message = hub.live('ServiceExport', 20, entry('ServiceExport', 20, serviceExport as never));
-    await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(message) }]);
+    await ingestBatch({ ...hub.deps, table }, 'c', [
+      { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(message) },
+    ]);
     expect(isSwitched).toBe(true);
     expect(hub.woken().map((m) => `${m.kind} ${m.name}`)).toEqual(['export a']);
   },

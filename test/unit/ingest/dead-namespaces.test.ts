@@ -1,4 +1,7 @@
-/** Clusters that make and delete namespaces all the time leave thousands in the index, which only grows: lists must not read them for ever. */
+/**
+ * Clusters that make and delete namespaces all the time leave thousands in the index, which only grows: lists
+ * must not read them for ever.
+ */
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
@@ -10,16 +13,31 @@ import { entry, type IngestHub, ingestHub } from './hub.ts';
 const dead = 200;
 const hour = 3_600_000;
 
-/** A hub on which a namespace is left that lives and many that have gone, each with a service and a pod in its time. */
+/**
+ * A hub on which a namespace is left that lives and many that have gone, each with a service and a pod in its
+ * time.
+ */
 async function hubWithDeadNamespaces(): Promise<IngestHub> {
   const hub = await ingestHub();
   const names = Array.from({ length: dead }, (_, i) => `preview-${i}`);
   await hub.ingest(
-    hub.live('Service', 5, entry('Service', 5, service()), ...names.map((namespace) => ({ ...entry('Service', 5, service()), namespace }))),
+    hub.live(
+      'Service',
+      5,
+      entry('Service', 5, service()),
+      ...names.map((namespace) => ({ ...entry('Service', 5, service()), namespace })),
+    ),
   );
-  await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p')), ...names.map((ns) => ({ ...entry('Pod', 6, pod('p')), ns }))));
-  // The first list finds the objects deleted, the second purges their records, and the third finds an empty namespace. From then on the writes of pods are
-  // counted, and the fourth list finds no writes.
+  await hub.ingest(
+    hub.live(
+      'Pod',
+      6,
+      entry('Pod', 6, pod('p')),
+      ...names.map((ns) => ({ ...entry('Pod', 6, pod('p')), ns })),
+    ),
+  );
+  // The first list finds the objects deleted, the second purges their records, and the third finds an empty
+  // namespace. From then on the writes of pods are counted, and the fourth list finds no writes.
   for (const asOf of [10, 20, 30, 35]) {
     await lists(hub, asOf);
     hub.clock.now += hour;
@@ -35,7 +53,10 @@ const lists = async (hub: IngestHub, asOf: number) =>
   );
 
 /** How often a partition of objects is read whole during it. */
-async function queriesDuring(hub: IngestHub, act: (deps: IngestHub['deps']) => Promise<unknown>): Promise<number> {
+async function queriesDuring(
+  hub: IngestHub,
+  act: (deps: IngestHub['deps']) => Promise<unknown>,
+): Promise<number> {
   let queries = 0;
   const table: Table = {
     ...hub.table,
@@ -51,8 +72,16 @@ async function queriesDuring(hub: IngestHub, act: (deps: IngestHub['deps']) => P
 it('a list reads namespaces with content, and not those that were found empty', async () => {
   const hub = await hubWithDeadNamespaces();
   expect(await readObjects(hub.store, 'Pod', 'preview-7')).toEqual([]);
-  const parts = [hub.list('Service', 40, entry('Service', 5, service())), hub.list('Pod', 40, entry('Pod', 6, pod('p'))), hub.list('Endpoints', 40)];
-  const records = parts.map((part, i) => ({ messageId: `m${i}`, sentAtMs: hub.clock.now, body: encodeMessage(part) }));
+  const parts = [
+    hub.list('Service', 40, entry('Service', 5, service())),
+    hub.list('Pod', 40, entry('Pod', 6, pod('p'))),
+    hub.list('Endpoints', 40),
+  ];
+  const records = parts.map((part, i) => ({
+    messageId: `m${i}`,
+    sentAtMs: hub.clock.now,
+    body: encodeMessage(part),
+  }));
   expect(await queriesDuring(hub, (deps) => ingestBatch(deps, 'c', records))).toBeLessThan(20);
 });
 
@@ -81,7 +110,9 @@ it('pods that are being written while a list reads are not taken for none', asyn
     },
   };
   const late = { ...entry('Pod', 61, pod('late')), namespace: 'preview-9' };
-  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(hub.live('Pod', 61, late)) }]);
+  await ingestBatch({ ...hub.deps, table }, 'c', [
+    { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(hub.live('Pod', 61, late)) },
+  ]);
   expect(held).toBe(false);
   expect((await readObject(hub.store, 'Pod', 'preview-9', 'late'))?.projection).toBeDefined();
   await lists(hub, 70);

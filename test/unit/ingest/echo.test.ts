@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { classify, isOwnEcho, mayBeWithoutService, type Observation } from '#functions/ingest/outputs/echo.ts';
-import { endpointsManagedBy, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  classify,
+  isOwnEcho,
+  mayBeWithoutService,
+  type Observation,
+} from '#functions/ingest/outputs/echo.ts';
+import {
+  endpointsManagedBy,
+  labelServiceName,
+  labelSliceManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { OutputRecord } from '#shared/store/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -26,17 +36,25 @@ const seen = (rv: string, more: Partial<OutputEntry> = {}): OutputEntry => ({
   managedBy: by,
   ...more,
 });
-const slice = (s: OutputRecord | undefined, e: OutputEntry): boolean => isOwnEcho('EndpointSlice', s, e, versionOf(1, e.resourceVersion));
-const endpoints = (s: OutputRecord | undefined, e: OutputEntry): boolean => isOwnEcho('Endpoints', s, e, versionOf(1, e.resourceVersion));
+const slice = (s: OutputRecord | undefined, e: OutputEntry): boolean =>
+  isOwnEcho('EndpointSlice', s, e, versionOf(1, e.resourceVersion));
+const endpoints = (s: OutputRecord | undefined, e: OutputEntry): boolean =>
+  isOwnEcho('Endpoints', s, e, versionOf(1, e.resourceVersion));
 
 describe('isOwnEcho holds for', () => {
   it.each([
     ['what is saved as it is', slice(saved('10'), seen('10'))],
     ['a version before the saved one', slice(saved('10'), seen('9'))],
-    ['the echo of our own deletion', slice(saved('10', { object: undefined }), seen('12', { deleted: true }))],
+    [
+      'the echo of our own deletion',
+      slice(saved('10', { object: undefined }), seen('12', { deleted: true })),
+    ],
     ['a slice of which only annotations changed', slice(saved('10'), seen('12'))],
     ['a slice that is not ours', slice(undefined, seen('12', { managedBy: 'somebody' }))],
-    ['Endpoints that we never wrote, at the second look', endpoints(undefined, seen('12', { secondLook: true }))],
+    [
+      'Endpoints that we never wrote, at the second look',
+      endpoints(undefined, seen('12', { secondLook: true })),
+    ],
     ['our last write of Endpoints', endpoints(saved('10'), seen('10'))],
   ])('%s', (_what, explained) => expect(explained).toBe(true));
 });
@@ -50,12 +68,18 @@ describe('isOwnEcho does not hold for', () => {
     ['a slice that somebody deleted', slice(saved('10'), seen('12', { deleted: true }))],
     ['a slice that had been given away and is back', slice(saved('10', { object: undefined }), seen('12'))],
     ['another slice of that name', slice(saved('10'), seen('12', { uid: 'other' }))],
-    ['another object of that name after our deletion', slice(saved('10', { object: undefined }), seen('12', { uid: 'other' }))],
+    [
+      'another object of that name after our deletion',
+      slice(saved('10', { object: undefined }), seen('12', { uid: 'other' })),
+    ],
     ['a slice of ours that is not saved yet', slice(undefined, seen('12'))],
     ['a slice of ours that was deleted before it was saved', slice(undefined, seen('12', { deleted: true }))],
     ['any newer version of Endpoints: it may be a late worker’s', endpoints(saved('10'), seen('12'))],
     ['Endpoints that were deleted', endpoints(saved('10'), seen('12', { deleted: true }))],
-    ['Endpoints that were deleted before they were saved', endpoints(undefined, seen('12', { deleted: true }))],
+    [
+      'Endpoints that were deleted before they were saved',
+      endpoints(undefined, seen('12', { deleted: true })),
+    ],
   ])('%s', (_what, explained) => expect(explained).toBe(false));
 });
 
@@ -74,12 +98,28 @@ describe('classify', () => {
   it.each<[string, Observation, string]>([
     ['an echo of what is saved', observation(), 'ours'],
     ['an echo of what is saved by the second look', observation({}, second), 'ours-or-unsaved'],
-    ['an object of others, of which nothing is saved', observation({ saved: undefined }, { managedBy: 'somebody' }), 'ours-or-unsaved'],
+    [
+      'an object of others, of which nothing is saved',
+      observation({ saved: undefined }, { managedBy: 'somebody' }),
+      'ours-or-unsaved',
+    ],
     ['a slice of ours that is not saved', observation({ saved: undefined }), 'look-again'],
-    ['a slice of ours that is not saved by the second look', observation({ saved: undefined }, second), 'foreign'],
+    [
+      'a slice of ours that is not saved by the second look',
+      observation({ saved: undefined }, second),
+      'foreign',
+    ],
     ['a change of content', observation({}, { generation: 3 }), 'look-again'],
-    ['a change of content that is still not saved by the second look', observation({}, { generation: 3, ...second }), 'foreign'],
-    ['Endpoints of ours whose Service is gone', observation({ kind: 'Endpoints', saved: undefined, isWithoutService: true }, second), 'foreign'],
+    [
+      'a change of content that is still not saved by the second look',
+      observation({}, { generation: 3, ...second }),
+      'foreign',
+    ],
+    [
+      'Endpoints of ours whose Service is gone',
+      observation({ kind: 'Endpoints', saved: undefined, isWithoutService: true }, second),
+      'foreign',
+    ],
     [
       'an object that a list shows as older than what was saved before that list',
       observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '20') }),
@@ -90,19 +130,31 @@ describe('classify', () => {
       observation({ saved: saved('12', { object: undefined }), listedAt: versionOf(1, '20') }),
       'rewound',
     ],
-    ['a late event of a slice that was deleted', observation({ saved: saved('12', { object: undefined }) }), 'ours'],
-    ['an object that was saved after the list was made', observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '9') }), 'ours'],
+    [
+      'a late event of a slice that was deleted',
+      observation({ saved: saved('12', { object: undefined }) }),
+      'ours',
+    ],
+    [
+      'an object that was saved after the list was made',
+      observation({ version: versionOf(1, '9'), listedAt: versionOf(1, '9') }),
+      'ours',
+    ],
   ])('%s is decided as expected', (_what, seen, verdict) => expect(classify(seen)).toBe(verdict));
 
   it('a second look reads the Service only for unsaved Endpoints with our label', () => {
     const mayBe = (entry: Partial<OutputEntry>, record?: OutputRecord): boolean =>
-      mayBeWithoutService({ kind: 'Endpoints', saved: record, seen: seen('12', { managedBy: endpointsManagedBy, ...second, ...entry }) });
+      mayBeWithoutService({
+        kind: 'Endpoints',
+        saved: record,
+        seen: seen('12', { managedBy: endpointsManagedBy, ...second, ...entry }),
+      });
     expect(mayBe({})).toBe(true);
-    expect([mayBe({ deleted: true }), mayBe({ leader: true }), mayBe({ managedBy: 'somebody' }), mayBe({}, saved('10'))]).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect([
+      mayBe({ deleted: true }),
+      mayBe({ leader: true }),
+      mayBe({ managedBy: 'somebody' }),
+      mayBe({}, saved('10')),
+    ]).toEqual([false, false, false, false]);
   });
 });

@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
-import { beginFirstList, holdWakeUps, markFirstListApplied, missingFirstLists } from '#shared/clusters/first-lists.ts';
+import {
+  beginFirstList,
+  holdWakeUps,
+  markFirstListApplied,
+  missingFirstLists,
+} from '#shared/clusters/first-lists.ts';
 import { switchMode, wakeAllAfterFirstLists } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
@@ -15,11 +20,14 @@ import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const named = (name: string) => ({ ...service(), metadata: { ...service().metadata, name } });
-const readMeta = async ({ table }: IngestHub): Promise<ClusterRecord> => (await readCluster(table, 'c')) as ClusterRecord;
+const readMeta = async ({ table }: IngestHub): Promise<ClusterRecord> =>
+  (await readCluster(table, 'c')) as ClusterRecord;
 const begin = (): Promise<IngestHub> => ingestHub({ firstLists: 'missing' });
-const services = (hub: IngestHub) => hub.list('Service', 10, entry('Service', 5, named('a')), entry('Service', 6, named('b')));
+const services = (hub: IngestHub) =>
+  hub.list('Service', 10, entry('Service', 5, named('a')), entry('Service', 6, named('b')));
 const onePod = (hub: IngestHub) => hub.list('Pod', 11, entry('Pod', 7, pod('p')));
-const others = (hub: IngestHub) => kinds.filter((kind) => kind !== 'Service' && kind !== 'Pod').map((kind) => hub.list(kind, 12));
+const others = (hub: IngestHub) =>
+  kinds.filter((kind) => kind !== 'Service' && kind !== 'Pod').map((kind) => hub.list(kind, 12));
 
 it('no wake-up is sent while a first list is missing, and the batch that applies the last one wakes every service once', async () => {
   const hub = await begin();
@@ -33,7 +41,10 @@ it('no wake-up is sent while a first list is missing, and the batch that applies
     ['a', 1],
     ['b', 1],
   ]);
-  expect(await readMeta(hub)).toMatchObject({ lists: { suppressesWakeUps: false }, modeSwitch: { owesWaking: false } });
+  expect(await readMeta(hub)).toMatchObject({
+    lists: { suppressesWakeUps: false },
+    modeSwitch: { owesWaking: false },
+  });
 
   await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('late'))));
   expect(hub.woken()).toHaveLength(2);
@@ -58,9 +69,13 @@ it('an object of a first list is written once if its record needs no mark of pen
     },
   };
   const ingest = (list: object): Promise<unknown> =>
-    ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(list) }]);
+    ingestBatch({ ...hub.deps, table }, 'c', [
+      { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(list) },
+    ]);
   await ingest(onePod(hub));
-  expect(await readObjects(hub.store, 'Pod', 'ns')).toMatchObject([{ name: 'p', unnotifiedLabels: undefined }]);
+  expect(await readObjects(hub.store, 'Pod', 'ns')).toMatchObject([
+    { name: 'p', unnotifiedLabels: undefined },
+  ]);
   expect(writes).toHaveLength(1);
 
   await hub.ingest(...others(hub));
@@ -98,7 +113,9 @@ it('sweep wakes the services where the worker that applied the last of the first
     update: (...args: Parameters<typeof hub.table.update>) =>
       args[1].remove?.includes('heldWakeUps') ? Promise.reject(new Error('died')) : hub.table.update(...args),
   };
-  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(onePod(hub)) }]);
+  await ingestBatch({ ...hub.deps, table }, 'c', [
+    { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(onePod(hub)) },
+  ]);
   expect(hub.woken()).toEqual([]);
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
@@ -112,9 +129,12 @@ it('a part of a first list that comes again raises the version of its services, 
   const raises = (change: Change): boolean => change.add?.['n'] !== undefined;
   const table = {
     ...hub.table,
-    update: (...args: Parameters<typeof hub.table.update>) => (raises(args[1]) ? Promise.reject(new Error('died')) : hub.table.update(...args)),
+    update: (...args: Parameters<typeof hub.table.update>) =>
+      raises(args[1]) ? Promise.reject(new Error('died')) : hub.table.update(...args),
   };
-  const failed = await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(list) }]);
+  const failed = await ingestBatch({ ...hub.deps, table }, 'c', [
+    { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(list) },
+  ]);
   expect(failed).toEqual(['m']);
   const version = async () => (await hub.table.query('c#NS')).find((ns) => ns.sk === 'ns/')?.['n'] ?? 0;
   expect(await version()).toBe(0);
@@ -128,9 +148,17 @@ it('sweep wakes the services where the queue did not answer the worker that appl
   const hub = await begin();
   await hub.ingest(services(hub), ...others(hub));
   const cluster = (): Promise<never> => Promise.reject(new Error('not asked here'));
-  const queues = { ...hub.queues, syncs: { ...hub.queues.syncs, send: () => Promise.reject(new Error('the queue did not answer')) } };
-  await ingestBatch({ ...hub.deps, queues: () => queues }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(onePod(hub)) }]);
-  expect(await readMeta(hub)).toMatchObject({ modeSwitch: { owesWaking: true }, lists: { suppressesWakeUps: false } });
+  const queues = {
+    ...hub.queues,
+    syncs: { ...hub.queues.syncs, send: () => Promise.reject(new Error('the queue did not answer')) },
+  };
+  await ingestBatch({ ...hub.deps, queues: () => queues }, 'c', [
+    { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(onePod(hub)) },
+  ]);
+  expect(await readMeta(hub)).toMatchObject({
+    modeSwitch: { owesWaking: true },
+    lists: { suppressesWakeUps: false },
+  });
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
   expect(hub.woken().map((m) => [m.name, m.generation])).toEqual([
     ['a', 2],
@@ -182,7 +210,12 @@ it('wake-ups are skipped only while the list is missing, by the table’s curren
   const next = await readMeta(hub);
   expect(await holdWakeUps(hub.table, next)).toBe(true);
   // The record was of a history that has ended.
-  expect(await wakeAllAfterFirstLists(hub.table, { ...complete, lists: { ...complete.lists, suppressesWakeUps: true } })).toBeUndefined();
+  expect(
+    await wakeAllAfterFirstLists(hub.table, {
+      ...complete,
+      lists: { ...complete.lists, suppressesWakeUps: true },
+    }),
+  ).toBeUndefined();
   expect((await readMeta(hub)).lists.suppressesWakeUps).toBe(true);
 });
 
@@ -190,7 +223,8 @@ it('the waking that a switch of mode has scheduled begins again after the first 
   const hub = await begin();
   await switchMode(hub.table, 'c', 'shadow', Date.now());
   await holdWakeUps(hub.table, await readMeta(hub));
-  for (const kind of kinds) await markFirstListApplied(hub.table, await readMeta(hub), kind, versionOf(1, '1'));
+  for (const kind of kinds)
+    await markFirstListApplied(hub.table, await readMeta(hub), kind, versionOf(1, '1'));
   const { modeSwitch } = await readMeta(hub);
   const switched = await wakeAllAfterFirstLists(hub.table, await readMeta(hub));
   expect(switched?.modeSwitch).toMatchObject({ owesWaking: true, count: modeSwitch.count + 1 });
@@ -205,7 +239,8 @@ it('every service reads its outputs from the API server in its first run after t
     ['a', 2],
     ['b', 1],
   ]);
-  const work = (name: string) => readWork(hub.table, { cluster: 'c', namespace: 'ns', kind: 'service', name });
+  const work = (name: string) =>
+    readWork(hub.table, { cluster: 'c', namespace: 'ns', kind: 'service', name });
   expect(await work('a')).toMatchObject({ generation: 2, apiReadGeneration: 2, dirtyAtMs: 5 });
   expect(await work('b')).toMatchObject({ generation: 1, apiReadGeneration: 1 });
 });
@@ -221,6 +256,9 @@ it.each(['Namespace', 'ServiceExport'] as const)(
     expect(hub.woken().map((m) => m.name)).toEqual(['a', 'b']);
     await hub.ingest(hub.list(kind, 14));
     expect(hub.woken()).toEqual([]);
-    expect(await readMeta(hub)).toMatchObject({ lists: { suppressesWakeUps: false }, modeSwitch: { owesWaking: false } });
+    expect(await readMeta(hub)).toMatchObject({
+      lists: { suppressesWakeUps: false },
+      modeSwitch: { owesWaking: false },
+    });
   },
 );

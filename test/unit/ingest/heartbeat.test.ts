@@ -1,4 +1,7 @@
-/** The time of a heartbeat is that of its message, and with it come the queue's lag and the offset of the relay's clock. */
+/**
+ * The time of a heartbeat is that of its message, and with it come the queue's lag and the offset of the
+ * relay's clock.
+ */
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -14,7 +17,10 @@ interface Heartbeat {
   readonly relayClockAheadMs?: number;
 }
 
-const heartbeat = ({ header }: IngestHub, { sentAtMs, relayClockAheadMs = 0, readUpTo = {} }: Heartbeat): string =>
+const heartbeat = (
+  { header }: IngestHub,
+  { sentAtMs, relayClockAheadMs = 0, readUpTo = {} }: Heartbeat,
+): string =>
   encodeMessage({ ...header, type: 'heartbeat', readUpTo, sentAtMs: sentAtMs + relayClockAheadMs });
 
 const beat = (hub: IngestHub, given: Heartbeat): Promise<readonly string[]> =>
@@ -26,7 +32,11 @@ it('a heartbeat of a quarter of an hour ago counts as of then, and shows how lon
   const hub = await ingestHub();
   const sentAtMs = hub.clock.now - 900_600;
   await beat(hub, { sentAtMs, relayClockAheadMs: 30 });
-  expect(await relayOf(hub)).toMatchObject({ heartbeatAtMs: sentAtMs, queueLagSeconds: 900, clockAheadSeconds: 0 });
+  expect(await relayOf(hub)).toMatchObject({
+    heartbeatAtMs: sentAtMs,
+    queueLagSeconds: 900,
+    clockAheadSeconds: 0,
+  });
   // Sweep asks whether it was handled after another session had begun.
   expect(handledAtMs(await relayOf(hub))).toBeLessThanOrEqual(hub.clock.now);
 });
@@ -56,7 +66,11 @@ it('a message that seems to be of the future counts as of now', async () => {
 
 it('a heartbeat for which a run has no time comes back as the same message, whose time is kept', async () => {
   const hub = await ingestHub();
-  const record = { messageId: 'm', body: heartbeat(hub, { sentAtMs: hub.clock.now }), sentAtMs: hub.clock.now };
+  const record = {
+    messageId: 'm',
+    body: heartbeat(hub, { sentAtMs: hub.clock.now }),
+    sentAtMs: hub.clock.now,
+  };
   expect(await ingestBatch(hub.deps, 'c', [record], hub.clock.now - 1)).toEqual(['m']);
   expect(hub.queues.events.waiting()).toEqual([]);
 });
@@ -64,22 +78,32 @@ it('a heartbeat for which a run has no time comes back as the same message, whos
 it.each([
   ['behind', -7_000],
   ['ahead', 7_000],
-])('changes count from when they happened, although the clock of the relay is %s', async (_where, relayClockAheadMs) => {
-  const hub = await ingestHub();
-  await hub.emptyLists(5);
-  await beat(hub, { sentAtMs: hub.clock.now, relayClockAheadMs });
-  expect((await relayOf(hub)).clockAheadSeconds).toBe(relayClockAheadMs / 1000);
-  const happenedAtMs = hub.clock.now;
-  hub.clock.now += 3_000;
-  await hub.ingest(hub.live('Service', 10, { ...entry('Service', 10, service()), observedAtMs: happenedAtMs + relayClockAheadMs }));
-  expect(hub.woken().map(({ latencyFromMs }) => latencyFromMs)).toEqual([happenedAtMs]);
-  expect(hub.metrics.get('IngestLatency')).toBe(3_000);
-});
+])(
+  'changes count from when they happened, although the clock of the relay is %s',
+  async (_where, relayClockAheadMs) => {
+    const hub = await ingestHub();
+    await hub.emptyLists(5);
+    await beat(hub, { sentAtMs: hub.clock.now, relayClockAheadMs });
+    expect((await relayOf(hub)).clockAheadSeconds).toBe(relayClockAheadMs / 1000);
+    const happenedAtMs = hub.clock.now;
+    hub.clock.now += 3_000;
+    await hub.ingest(
+      hub.live('Service', 10, {
+        ...entry('Service', 10, service()),
+        observedAtMs: happenedAtMs + relayClockAheadMs,
+      }),
+    );
+    expect(hub.woken().map(({ latencyFromMs }) => latencyFromMs)).toEqual([happenedAtMs]);
+    expect(hub.metrics.get('IngestLatency')).toBe(3_000);
+  },
+);
 
 it('nothing was observed after its message was sent, also before the first heartbeat shows a clock that is ahead', async () => {
   const hub = await ingestHub();
   await hub.emptyLists(5);
-  await hub.ingest(hub.live('Service', 10, { ...entry('Service', 10, service()), observedAtMs: hub.clock.now + 60_000 }));
+  await hub.ingest(
+    hub.live('Service', 10, { ...entry('Service', 10, service()), observedAtMs: hub.clock.now + 60_000 }),
+  );
   expect(hub.woken().map(({ latencyFromMs }) => latencyFromMs)).toEqual([hub.clock.now]);
 });
 
@@ -87,7 +111,10 @@ it('the second look at an output counts from when it is due, by the clock that t
   const hub = await ingestHub();
   await hub.emptyLists(5);
   await beat(hub, { sentAtMs: hub.clock.now, relayClockAheadMs: -7_000 });
-  await hub.ingest(hub.live('Service', 10, entry('Service', 10, service())), hub.live('Pod', 11, entry('Pod', 11, pod('p'))));
+  await hub.ingest(
+    hub.live('Service', 10, entry('Service', 10, service())),
+    hub.live('Pod', 11, entry('Pod', 11, pod('p'))),
+  );
   hub.woken();
   const foreign = {
     namespace: 'ns',
@@ -103,6 +130,8 @@ it('the second look at an output counts from when it is due, by the clock that t
   hub.clock.now += 1_000;
   const [again] = hub.queues.events.waiting();
   hub.queues.events.purge();
-  await ingestBatch(hub.deps, 'c', [{ messageId: 'again', body: again?.body ?? '', sentAtMs: again?.sentAtMs ?? 0 }]);
+  await ingestBatch(hub.deps, 'c', [
+    { messageId: 'again', body: again?.body ?? '', sentAtMs: again?.sentAtMs ?? 0 },
+  ]);
   expect(hub.woken().map(({ latencyFromMs }) => latencyFromMs)).toEqual([observedAtMs + 1_000]);
 });

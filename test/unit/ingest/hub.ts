@@ -21,7 +21,11 @@ import { memoryTable } from '#test/support/table-memory.ts';
 export const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
 
 /** `firstLists`: whether those of the cluster are complete already. */
-export async function ingestHub({ firstLists = 'complete' }: { readonly firstLists?: 'complete' | 'missing' } = {}) {
+export async function ingestHub({
+  firstLists = 'complete',
+}: {
+  readonly firstLists?: 'complete' | 'missing';
+} = {}) {
   const clock = { now: 1_000_000 };
   const table = memoryTable();
   const queues = memoryClusterQueues(() => clock.now);
@@ -36,7 +40,9 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
     caches: freshCaches(),
   };
   await registerCluster(table, { id: 'c', mode: 'active' }, Date.now());
-  if (firstLists === 'complete') for (const kind of kinds) await markFirstListApplied(table, { id: 'c', incarnation: 1 }, kind, versionOf(1, '1'));
+  if (firstLists === 'complete')
+    for (const kind of kinds)
+      await markFirstListApplied(table, { id: 'c', incarnation: 1 }, kind, versionOf(1, '1'));
   const header = { v: messageVersion, cluster: 'c', session: 's', uid: 'cluster-uid', firstListVersion: '1' };
   let lists = 0;
   let ids = 0;
@@ -52,7 +58,11 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
     /** The ids of the messages that are to come back. */
     async ingest(...messages: readonly (object | string)[]): Promise<readonly string[]> {
       const records = messages.map(
-        (m): EventsRecord => ({ messageId: `m${++ids}`, sentAtMs: clock.now, body: typeof m === 'string' ? m : encodeMessage(m) }),
+        (m): EventsRecord => ({
+          messageId: `m${++ids}`,
+          sentAtMs: clock.now,
+          body: typeof m === 'string' ? m : encodeMessage(m),
+        }),
       );
       return ingestBatch(deps, 'c', records);
     },
@@ -94,7 +104,17 @@ export async function ingestHub({ firstLists = 'complete' }: { readonly firstLis
 export type IngestHub = Awaited<ReturnType<typeof ingestHub>>;
 
 /** An entry of an input kind at a version; without the object, of its end. */
-export function entry<K extends InputKind>(kind: K, rv: number, object: ObjectOfKind[K] | undefined, name = object?.metadata.name ?? ''): InputEntry {
+export function entry<K extends InputKind>(
+  kind: K,
+  rv: number,
+  object: ObjectOfKind[K] | undefined,
+  name = object?.metadata.name ?? '',
+): InputEntry {
   const namespace = kind === 'Node' ? '' : (object?.metadata.namespace ?? 'ns');
-  return { namespace, name, resourceVersion: String(rv), ...(object && { projection: encodeProjection(kind, object) }) };
+  return {
+    namespace,
+    name,
+    resourceVersion: String(rv),
+    ...(object && { projection: encodeProjection(kind, object) }),
+  };
 }

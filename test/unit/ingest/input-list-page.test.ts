@@ -22,7 +22,10 @@ const minutes = 60_000;
 describe('a list part of an input kind', () => {
   it('brings back what an earlier list had left out although it was there', async () => {
     const hub = await ingestHub();
-    await hub.ingest(hub.live('Service', 5, entry('Service', 5, service())), hub.live('Pod', 6, entry('Pod', 6, pod('p'))));
+    await hub.ingest(
+      hub.live('Service', 5, entry('Service', 5, service())),
+      hub.live('Pod', 6, entry('Pod', 6, pod('p'))),
+    );
     await hub.ingest(hub.list('Pod', 10));
     expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
     hub.woken();
@@ -78,7 +81,10 @@ describe('a list part of an input kind', () => {
 
   it('a list part of an input kind does not restore an object that was deleted after it', async () => {
     const hub = await ingestHub();
-    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 15, entry('Pod', 15, undefined, 'p')));
+    await hub.ingest(
+      hub.live('Pod', 6, entry('Pod', 6, pod('p'))),
+      hub.live('Pod', 15, entry('Pod', 15, undefined, 'p')),
+    );
     await hub.ingest(hub.list('Pod', 10, entry('Pod', 6, pod('p'))));
     expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection).toBeUndefined();
   });
@@ -118,7 +124,9 @@ describe('a list part of an input kind', () => {
     'a list part takes away much at once in a shadow cluster with opt-in %s, but where Services that opt in are written',
     async (optIn, left) => {
       const hub = await ingestHub();
-      await hub.ingest(hub.live('Pod', 5, ...Array.from({ length: 40 }, (_, i) => entry('Pod', 5, pod(`p-${i}`)))));
+      await hub.ingest(
+        hub.live('Pod', 5, ...Array.from({ length: 40 }, (_, i) => entry('Pod', 5, pod(`p-${i}`)))),
+      );
       await switchMode(hub.table, 'c', 'shadow', Date.now());
       await switchOptIn(hub.table, 'c', optIn, Date.now());
       await hub.ingest(hub.list('Pod', 10));
@@ -127,17 +135,24 @@ describe('a list part of an input kind', () => {
     },
   );
 
-  it.each(['s', 'sweep-of-mine'])('a list part of an input kind is confirmed by no name of its session, such as %s', async (session) => {
-    const hub = await ingestHub();
-    await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
-    await hub.ingest({ ...hub.list('Pod', 20), session, firstListVersion: '20' });
-    expect((await readObject(hub.store, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
-    expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(['Pod']);
-  });
+  it.each(['s', 'sweep-of-mine'])(
+    'a list part of an input kind is confirmed by no name of its session, such as %s',
+    async (session) => {
+      const hub = await ingestHub();
+      await hub.ingest(
+        hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))),
+      );
+      await hub.ingest({ ...hub.list('Pod', 20), session, firstListVersion: '20' });
+      expect((await readObject(hub.store, 'Pod', 'ns', 'p0'))?.projection).toBeDefined();
+      expect((await readCluster(hub.table, 'c'))?.lists.ownListsWanted).toEqual(['Pod']);
+    },
+  );
 
   it('counts drift once while it waits to be confirmed: a paused cluster lists the same again and again', async () => {
     const hub = await ingestHub();
-    await hub.ingest(hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))));
+    await hub.ingest(
+      hub.list('Pod', 10, ...Array.from({ length: 30 }, (_, i) => entry('Pod', 6, pod(`p${i}`)))),
+    );
     await switchMode(hub.table, 'c', 'paused', Date.now());
     for (let i = 0; i < 5; i++) await hub.ingest(hub.list('Pod', 20 + i));
     expect(hub.metrics.get('Drift')).toBe(30);
@@ -149,7 +164,10 @@ describe('a list part of an input kind', () => {
 
   it('purges a tombstone that it makes redundant once it is 15 minutes old, and none before', async () => {
     const hub = await ingestHub();
-    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p'))), hub.live('Pod', 8, entry('Pod', 8, undefined, 'p')));
+    await hub.ingest(
+      hub.live('Pod', 6, entry('Pod', 6, pod('p'))),
+      hub.live('Pod', 8, entry('Pod', 8, undefined, 'p')),
+    );
     hub.clock.now += 14 * minutes;
     await hub.ingest(hub.list('Pod', 20));
     expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeDefined();
@@ -179,7 +197,10 @@ describe('a list part of an output kind', () => {
       uid: 'u',
       resourceVersion: '7',
       generation: 1,
-      labels: { 'kubernetes.io/service-name': 'svc', 'endpointslice.kubernetes.io/managed-by': slicesManagedBy },
+      labels: {
+        'kubernetes.io/service-name': 'svc',
+        'endpointslice.kubernetes.io/managed-by': slicesManagedBy,
+      },
     },
     addressType: 'IPv4',
     endpoints: [],
@@ -208,7 +229,9 @@ describe('a list part of an output kind', () => {
 
   it('a slice that was given to another service without an event is found at the second look', async () => {
     const hub = await known();
-    await hub.ingest(hub.list('EndpointSlice', 20, { ...seen, resourceVersion: '12', generation: 2, service: '' }));
+    await hub.ingest(
+      hub.list('EndpointSlice', 20, { ...seen, resourceVersion: '12', generation: 2, service: '' }),
+    );
     expect(hub.woken()).toEqual([]);
     await secondLook(hub);
     expect(hub.woken().map((m) => m.name)).toEqual(['svc']);
@@ -238,10 +261,25 @@ describe('a list part of an output kind', () => {
 
   it('looks again at a slice that is not ours while a run is under way, which may have made it', async () => {
     const hub = await known();
-    const edited = { namespace: 'ns', name: 'svc-new', resourceVersion: '12', uid: 'n', generation: 2, service: 'svc', managedBy: 'somebody' };
+    const edited = {
+      namespace: 'ns',
+      name: 'svc-new',
+      resourceVersion: '12',
+      uid: 'n',
+      generation: 2,
+      service: 'svc',
+      managedBy: 'somebody',
+    };
     await hub.ingest(hub.live('EndpointSlice', 12, edited));
     const made = slice('svc-new');
-    await saveOutput(hub.table, svc, { kind: 'EndpointSlice', name: 'svc-new', uid: 'n', version: versionOf(1, '11'), generation: 1, object: made });
+    await saveOutput(hub.table, svc, {
+      kind: 'EndpointSlice',
+      name: 'svc-new',
+      uid: 'n',
+      version: versionOf(1, '11'),
+      generation: 1,
+      object: made,
+    });
     await secondLook(hub);
     expect((await readWork(hub.table, svc)).apiReadGeneration).toBeGreaterThan(0);
   });
@@ -274,7 +312,9 @@ describe('a list part of an output kind', () => {
     const hub = await known();
     await hub.ingest(hub.live('Service', 8, entry('Service', 8, undefined, 'svc')));
     hub.woken();
-    await hub.table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), { set: { ep_done: 99, sl_done: 99 } });
+    await hub.table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), {
+      set: { ep_done: 99, sl_done: 99 },
+    });
     const endpoints = { namespace: 'ns', name: 'svc', resourceVersion: '12', uid: 'late', service: 'svc' };
     await hub.ingest(hub.live('Endpoints', 12, endpoints));
     await secondLook(hub);
@@ -287,7 +327,10 @@ describe('a list part of an output kind', () => {
 
 describe('a list part with the first objects of a namespace', () => {
   const pods = (count: number) => Array.from({ length: count }, (_, i) => entry('Pod', 5, pod(`p${i}`)));
-  async function ingestCounted(hub: Awaited<ReturnType<typeof ingestHub>>, count: number): Promise<readonly string[]> {
+  async function ingestCounted(
+    hub: Awaited<ReturnType<typeof ingestHub>>,
+    count: number,
+  ): Promise<readonly string[]> {
     const calls: string[] = [];
     const { put, update } = hub.table;
     const deps = {
@@ -305,7 +348,9 @@ describe('a list part with the first objects of a namespace', () => {
       },
     };
     expect(
-      await ingestBatch(deps, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(hub.list('Pod', 10, ...pods(count))) }]),
+      await ingestBatch(deps, 'c', [
+        { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(hub.list('Pod', 10, ...pods(count))) },
+      ]),
     ).toEqual([]);
     return calls.filter((pk) => /#(NS|POD)\b/.test(pk));
   }

@@ -5,7 +5,15 @@ import { type ObjectRecord, objectHeadOf } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 const stored = (name: string, rv: string, more: Partial<ObjectRecord> = {}): StoredObject =>
-  objectHeadOf({ namespace: 'ns', name, version: versionOf(1, rv), projection: 'o', unnotifiedLabels: undefined, deletedAtMs: 0, ...more });
+  objectHeadOf({
+    namespace: 'ns',
+    name,
+    version: versionOf(1, rv),
+    projection: 'o',
+    unnotifiedLabels: undefined,
+    deletedAtMs: 0,
+    ...more,
+  });
 const tombstone = { projection: undefined, deletedAtMs: 1 };
 const listed = (name: string): VersionedEntry => ({
   namespace: 'ns',
@@ -29,14 +37,20 @@ describe('planPage', () => {
   });
 
   it('takes an object for deleted that is stored as older than the list and is not in it', () => {
-    const page = plan([stored('gone', '5'), stored('created-since', '21'), stored('listed', '5')], listed('listed'));
+    const page = plan(
+      [stored('gone', '5'), stored('created-since', '21'), stored('listed', '5')],
+      listed('listed'),
+    );
     expect(names(page.tombstone)).toEqual(['gone']);
     expect(page.alive).toBe(3);
   });
 
   it('notifies again for an unlisted record whose services are pending, but not for one that it deletes now', () => {
     const unnotifiedLabels = [{ app: 'a' }];
-    const page = plan([stored('dead', '5', { ...tombstone, unnotifiedLabels }), stored('newer', '21', { unnotifiedLabels })]);
+    const page = plan([
+      stored('dead', '5', { ...tombstone, unnotifiedLabels }),
+      stored('newer', '21', { unnotifiedLabels }),
+    ]);
     expect(names(page.pending)).toEqual(['dead', 'newer']);
     expect(names(plan([stored('gone', '5', { unnotifiedLabels })]).pending)).toEqual([]);
   });
@@ -54,12 +68,17 @@ describe('planPage', () => {
 
 describe('isSuspicious', () => {
   const taking = (deleted: number, alive: number): boolean =>
-    isSuspicious({ tombstone: Array.from({ length: deleted }, (_, i) => stored(`${i}`, '5')), alive }, { suspiciousCount: 20, suspiciousShare: 0.2 });
+    isSuspicious(
+      { tombstone: Array.from({ length: deleted }, (_, i) => stored(`${i}`, '5')), alive },
+      { suspiciousCount: 20, suspiciousShare: 0.2 },
+    );
 
   it.each([
     [20, 20, false],
     [21, 200, false],
     [21, 105, false],
     [21, 104, true],
-  ])('for a part that takes away %i of %i objects is %s', (deleted, alive, expected) => expect(taking(deleted, alive)).toBe(expected));
+  ])('for a part that takes away %i of %i objects is %s', (deleted, alive, expected) =>
+    expect(taking(deleted, alive)).toBe(expected),
+  );
 });

@@ -1,4 +1,7 @@
-/** What a list has done is kept as long as the queue keeps its other messages. Otherwise first lists would never be complete that an outage interrupts. */
+/**
+ * What a list has done is kept as long as the queue keeps its other messages. Otherwise first lists would
+ * never be complete that an outage interrupts.
+ */
 import { expect, it } from 'vitest';
 import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -19,7 +22,9 @@ it('first lists whose last parts come after an outage of three days are complete
   expect(await hub.ingest(...lists.map(([first]) => first as object))).toEqual([]);
   hub.clock.now += 3 * 24 * 3_600_000;
   // DynamoDB deletes what has expired.
-  hub.table.restore(hub.table.dump().filter(({ ttl }) => typeof ttl !== 'number' || ttl * 1000 > hub.clock.now));
+  hub.table.restore(
+    hub.table.dump().filter(({ ttl }) => typeof ttl !== 'number' || ttl * 1000 > hub.clock.now),
+  );
   expect(await hub.ingest(...lists.map(([, last]) => last as object))).toEqual([]);
   expect(missingFirstLists((await readCluster(hub.table, 'c')) as ClusterRecord)).toEqual([]);
 });

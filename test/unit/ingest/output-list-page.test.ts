@@ -31,26 +31,51 @@ async function addServices(hub: IngestHub, services: readonly string[], namespac
     await putObject(
       hub.store,
       'Service',
-      { namespace, name, version: versionOf(1, '5'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 },
+      {
+        namespace,
+        name,
+        version: versionOf(1, '5'),
+        projection,
+        unnotifiedLabels: undefined,
+        deletedAtMs: 0,
+      },
       undefined,
     );
   }
 }
 
-const numbered = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `s${String(i).padStart(5, '0')}`);
+const numbered = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, i) => `s${String(i).padStart(5, '0')}`);
 
 /** Saved at version 7 as what sync has written; and the entry of a list that shows it unchanged. */
-async function save(hub: IngestHub, kind: OutputKind, service: string, name: string, uid = `uid-${name}`): Promise<OutputEntry> {
+async function save(
+  hub: IngestHub,
+  kind: OutputKind,
+  service: string,
+  name: string,
+  uid = `uid-${name}`,
+): Promise<OutputEntry> {
   const object = { kind, metadata: { name, namespace: 'ns', uid, labels: {} } };
   await saveOutput(
     hub.table,
     { cluster: 'c', namespace: 'ns', name: service },
     { kind, name, uid, version: versionOf(1, '7'), generation: 1, object },
   );
-  return { namespace: 'ns', name, resourceVersion: '7', uid, generation: 1, service, managedBy: slicesManagedBy };
+  return {
+    namespace: 'ns',
+    name,
+    resourceVersion: '7',
+    uid,
+    generation: 1,
+    service,
+    managedBy: slicesManagedBy,
+  };
 }
 
-/** A table of which each call takes a worker's processor for 1.2 ms, and reading an item of a query 0.1 ms (measured with the SDK at 0.58 vCPU). */
+/**
+ * A table of which each call takes a worker's processor for 1.2 ms, and reading an item of a query 0.1 ms
+ * (measured with the SDK at 0.58 vCPU).
+ */
 function timed(hub: IngestHub) {
   const calls = { get: 0, query: 0 };
   const table: Table = {
@@ -81,7 +106,8 @@ async function drain(hub: IngestHub, table: Table): Promise<number> {
   }
 }
 
-const send = (hub: IngestHub, ...parts: readonly object[]) => hub.queues.events.send(parts.map((p) => ({ body: encodeMessage(p) })));
+const send = (hub: IngestHub, ...parts: readonly object[]) =>
+  hub.queues.events.send(parts.map((p) => ({ body: encodeMessage(p) })));
 const synced = async (hub: IngestHub) => (await readCluster(hub.table, 'c'))?.lists.firstListOf;
 /** Returns the entries for a second look by kind, with their deletion or former service. */
 const doubted = (hub: IngestHub): readonly OutputEntry[] =>
@@ -120,7 +146,8 @@ it('the changes in such a part are notified by any of its runs', async () => {
   const names = numbered(20_000);
   const hub = await hubWith(names);
   await hub.emptyLists(6);
-  for (const svc of [names[0], names[9_999], names[19_999]] as string[]) await save(hub, 'EndpointSlice', svc, `${svc}-x`);
+  for (const svc of [names[0], names[9_999], names[19_999]] as string[])
+    await save(hub, 'EndpointSlice', svc, `${svc}-x`);
   await send(hub, hub.list('EndpointSlice', 50));
   hub.clock.now += 1;
   const runs = await drain(hub, timed(hub).table);
@@ -135,7 +162,9 @@ it.each(['Endpoints', 'EndpointSlice'] as const)(
   async (kind) => {
     const names = numbered(2_000);
     const hub = await hubWith(names);
-    const entries = await Promise.all(names.map((svc) => save(hub, kind, svc, kind === 'Endpoints' ? svc : `${svc}-x`)));
+    const entries = await Promise.all(
+      names.map((svc) => save(hub, kind, svc, kind === 'Endpoints' ? svc : `${svc}-x`)),
+    );
     const { calls, table } = timed(hub);
     const pages = Array.from({ length: 10 }, (_, i) => entries.slice(i * 200, (i + 1) * 200));
     const key = (e: OutputEntry | undefined) => (e ? `${e.namespace}/${e.name}` : '');
@@ -157,8 +186,11 @@ it.each(['Endpoints', 'EndpointSlice'] as const)(
     await drain(hub, table);
     expect((await synced(hub))?.[kind]).toBe(1);
     expect(doubted(hub)).toEqual([]);
-    // For each entry its saved body and, for Endpoints, the record of their service; and one call for each service.
-    expect(calls.get + calls.query).toBeLessThan((kind === 'Endpoints' ? 2 : 1) * entries.length + 1.1 * names.length);
+    // For each entry its saved body and, for Endpoints, the record of their service; and one call for each
+    // service.
+    expect(calls.get + calls.query).toBeLessThan(
+      (kind === 'Endpoints' ? 2 : 1) * entries.length + 1.1 * names.length,
+    );
   },
 );
 
@@ -166,7 +198,12 @@ it.each([
   ['whose service has a shorter name than a page’s end', 'web', 'web-api-bbbbb', 'web-bcdfg'],
   ['whose service comes before the page', 'a', 'a-b-aaaaa', 'a-zzzzz'],
   ['whose service is the key that the page begins after', 'web-aaaaa', 'web-aaaaa', 'web-aaaaa-bcdfg'],
-  ['that has only the beginning of a long name', `${'l'.repeat(58)}zzzzz`, `${'l'.repeat(58)}aaaaa`, `${'l'.repeat(58)}bcdfg`],
+  [
+    'that has only the beginning of a long name',
+    `${'l'.repeat(58)}zzzzz`,
+    `${'l'.repeat(58)}aaaaa`,
+    `${'l'.repeat(58)}bcdfg`,
+  ],
   ['that a person has named', 'zebra', 'a-page', 'handmade'],
 ])('a page finds a slice gone %s', async (_what, service, from, slice) => {
   const hub = await hubWith([service]);
@@ -183,7 +220,9 @@ it('a page finds that a slice was given to a service whose name is another', asy
     from: 'ns/first-a',
     to: 'ns/first-z',
   });
-  expect(doubted(hub)).toContainEqual(expect.objectContaining({ name: 'first-bcdfg', service: 'second', formerService: 'first' }));
+  expect(doubted(hub)).toContainEqual(
+    expect.objectContaining({ name: 'first-bcdfg', service: 'second', formerService: 'first' }),
+  );
 });
 
 it('a part goes on in the next namespace where its time was up, also if one of its namespaces has gone meanwhile', async () => {
@@ -198,7 +237,9 @@ it('a part goes on in the next namespace where its time was up, also if one of i
     },
   };
   const part = { ...hub.list('EndpointSlice', 20), progress: { entries: 0, services: 'ns-2/z' } };
-  await ingestBatch({ ...hub.deps, table }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(part) }]);
+  await ingestBatch({ ...hub.deps, table }, 'c', [
+    { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(part) },
+  ]);
   expect(queried).toContain('c#OUT#ns-3/b');
   expect(queried).not.toContain('c#OUT#ns-1/a');
 });

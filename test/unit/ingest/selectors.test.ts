@@ -9,7 +9,12 @@ import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 /** Label-like pairs of some `bytes` in all, each a text of its own. */
 const labels = (bytes: number, of: string): { [key: string]: string } =>
-  Object.fromEntries(Array.from({ length: Math.ceil(bytes / 130) }, (_, i) => [`${of}-${i}-`.padEnd(63, 'k'), `${of}-${i}-`.padEnd(63, 'v')]));
+  Object.fromEntries(
+    Array.from({ length: Math.ceil(bytes / 130) }, (_, i) => [
+      `${of}-${i}-`.padEnd(63, 'k'),
+      `${of}-${i}-`.padEnd(63, 'v'),
+    ]),
+  );
 
 const named = (name: string, bytesOfLabels: number) => {
   const plain = service();
@@ -36,7 +41,8 @@ function largestAnswer({ table }: IngestHub): () => number {
 it('a change of a pod reads large Services in pages, and keeps their names and selectors alone', async () => {
   const hub = await ingestHub();
   const many = Array.from({ length: 120 }, (_, i) => named(`s-${String(i).padStart(3, '0')}`, 235_000));
-  for (const [i, s] of many.entries()) await hub.ingest(hub.live('Service', 5 + i, entry('Service', 5 + i, s)));
+  for (const [i, s] of many.entries())
+    await hub.ingest(hub.live('Service', 5 + i, entry('Service', 5 + i, s)));
   hub.woken();
   const largest = largestAnswer(hub);
   await hub.ingest(hub.live('Pod', 1_000, entry('Pod', 1_000, pod('p'))));
@@ -52,7 +58,8 @@ it('selectors of more bytes than a worker keeps are read again for each batch, a
   const hub = await ingestHub();
   const ingest = { ...defaultLimits.ingest, maxSelectorBytes: 20_000 };
   const deps = { ...hub.deps, caches: freshCaches(ingest), limits: { ...defaultLimits, ingest } };
-  const apply = (message: object) => ingestBatch(deps, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(message) }]);
+  const apply = (message: object) =>
+    ingestBatch(deps, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(message) }]);
   const large = { ...named('large', 0), spec: { selector: labels(50_000, 'x') } };
   await apply(hub.live('Service', 5, entry('Service', 5, large)));
   await apply(hub.live('Service', 6, entry('Service', 6, named('small', 0))));

@@ -14,13 +14,24 @@ import { pod } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const heartbeat = (hub: IngestHub, more: object = {}): HeartbeatMessage =>
-  ({ ...hub.header, type: 'heartbeat', readUpTo: { Service: '100' }, sentAtMs: 1, ...more }) as HeartbeatMessage;
+  ({
+    ...hub.header,
+    type: 'heartbeat',
+    readUpTo: { Service: '100' },
+    sentAtMs: 1,
+    ...more,
+  }) as HeartbeatMessage;
 const meta = async (hub: IngestHub) => (await readCluster(hub.table, 'c')) as ClusterRecord;
 
 it('the first relay of a cluster reports its identity, and its session belongs to the first incarnation', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
-  expect(await meta(hub)).toMatchObject({ uid: 'cluster-uid', incarnation: 1, relay: { heartbeatAtMs: hub.clock.now }, unverified: undefined });
+  expect(await meta(hub)).toMatchObject({
+    uid: 'cluster-uid',
+    incarnation: 1,
+    relay: { heartbeatAtMs: hub.clock.now },
+    unverified: undefined,
+  });
   expect((await meta(hub)).relay.readUpTo.Service).toBe(versionOf(1, '100'));
 });
 
@@ -51,16 +62,26 @@ it('heartbeats raise what has been read, and never lower it', async () => {
   await hub.ingest(heartbeat(hub));
   hub.clock.now += 30_000;
   await hub.ingest(heartbeat(hub, { readUpTo: { Service: '90', Pod: '7' } }));
-  expect((await meta(hub)).relay.readUpTo).toMatchObject({ Service: versionOf(1, '100'), Pod: versionOf(1, '7') });
+  expect((await meta(hub)).relay.readUpTo).toMatchObject({
+    Service: versionOf(1, '100'),
+    Pod: versionOf(1, '7'),
+  });
 });
 
 it('a session counts as having read its first list, before any heartbeat with versions has come', async () => {
   const hub = await ingestHub();
-  await hub.ingest({ ...hub.live('Pod', 100_010, entry('Pod', 100_010, pod('p'))), firstListVersion: '100000' });
+  await hub.ingest({
+    ...hub.live('Pod', 100_010, entry('Pod', 100_010, pod('p'))),
+    firstListVersion: '100000',
+  });
   expect((await meta(hub)).relay.readUpTo.Service).toBe(versionOf(1, '100000'));
 
   // The cluster is restored, and the relay that has seen it stops leading before it can send.
-  await hub.ingest({ ...hub.live('Pod', 43, entry('Pod', 43, pod('p'))), session: 's2', firstListVersion: '42' });
+  await hub.ingest({
+    ...hub.live('Pod', 43, entry('Pod', 43, pod('p'))),
+    session: 's2',
+    firstListVersion: '42',
+  });
   expect((await meta(hub)).unverified).toMatchObject({ session: 's2' });
 });
 
@@ -68,13 +89,18 @@ it('the next session of the same cluster belongs to the same incarnation', async
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
   const next = readEvents(encodeMessage(heartbeat(hub, { session: 's2', firstListVersion: '100' })));
-  expect(await incarnationOfSession({ deps: hub.deps, cluster: await meta(hub) }, next, hub.clock.now)).toBe(1);
+  expect(await incarnationOfSession({ deps: hub.deps, cluster: await meta(hub) }, next, hub.clock.now)).toBe(
+    1,
+  );
 });
 
 it.each([
   ['of another cluster', { session: 's2', uid: 'another', firstListVersion: '500' }],
   ['whose first list is older than what has been read', { session: 's2', firstListVersion: '99' }],
-  ['whose relay saw the history go back, although it has come as far again', { session: 's2', firstListVersion: '500', historyRewoundAtMs: 7 }],
+  [
+    'whose relay saw the history go back, although it has come as far again',
+    { session: 's2', firstListVersion: '500', historyRewoundAtMs: 7 },
+  ],
 ])('messages of a session %s wait until sweep has looked', async (_what, other) => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
@@ -104,7 +130,15 @@ it('a session keeps its incarnation when the cluster gets a new one: its late me
 it('a message of a session in doubt waits for a minute each time', async () => {
   const hub = await ingestHub();
   await hub.ingest(heartbeat(hub));
-  await hub.queues.events.send([{ body: encodeMessage({ ...hub.live('Pod', 200, entry('Pod', 200, pod('p'))), session: 's2', uid: 'another' }) }]);
+  await hub.queues.events.send([
+    {
+      body: encodeMessage({
+        ...hub.live('Pod', 200, entry('Pod', 200, pod('p'))),
+        session: 's2',
+        uid: 'another',
+      }),
+    },
+  ]);
   const delays: number[] = [];
   for (let i = 0; i < 3; i++) {
     const [message, ...others] = hub.queues.events.waiting();
@@ -119,7 +153,8 @@ it('a message of a session in doubt waits for a minute each time', async () => {
 it('a session expires a month after its last message, and not while it sends', async () => {
   const hub = await ingestHub();
   const days = 24 * 3_600_000;
-  const ttlDays = async () => (((await hub.table.get(sessionKey('c', 's')))?.['ttl'] as number) * 1000 - hub.clock.now) / days;
+  const ttlDays = async () =>
+    (((await hub.table.get(sessionKey('c', 's')))?.['ttl'] as number) * 1000 - hub.clock.now) / days;
   await hub.ingest(heartbeat(hub));
   expect(await ttlDays()).toBeCloseTo(30, 3);
   for (let day = 0; day < 100; day++) {
@@ -132,9 +167,14 @@ it('a session expires a month after its last message, and not while it sends', a
 it('a version that no API server has given counts in the cluster of its relay alone, and until its next incarnation', async () => {
   const hub = await ingestHub();
   const absurd = '9'.repeat(39);
-  const labelsNow = async () => labelsOfProjectedPod((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection ?? '[]');
-  const live = (rv: number, app: string) => hub.live('Pod', rv, entry('Pod', rv, pod('p', { labels: { app } })));
-  await hub.ingest({ ...live(5, 'hostile'), entries: [{ ...entry('Pod', 5, pod('p', { labels: { app: 'hostile' } })), resourceVersion: absurd }] });
+  const labelsNow = async () =>
+    labelsOfProjectedPod((await readObject(hub.store, 'Pod', 'ns', 'p'))?.projection ?? '[]');
+  const live = (rv: number, app: string) =>
+    hub.live('Pod', rv, entry('Pod', rv, pod('p', { labels: { app } })));
+  await hub.ingest({
+    ...live(5, 'hostile'),
+    entries: [{ ...entry('Pod', 5, pod('p', { labels: { app: 'hostile' } })), resourceVersion: absurd }],
+  });
   await hub.ingest(live(6, 'true'));
   expect(await labelsNow()).toEqual({ app: 'hostile' });
   await hub.table.update(metaKey('c'), { set: { inc: 2 } });
@@ -156,7 +196,9 @@ it.each([
     await hub.table.update(metaKey('c'), { set: { inc: 2, incSince: sinceMs } });
     hub.clock.now = sinceMs + 60_000;
     const body = encodeMessage(heartbeat(hub, { sentAtMs: sinceMs + clock }));
-    expect(await ingestBatch(hub.deps, 'c', [{ messageId: 'm', body, sentAtMs: sinceMs + later }])).toEqual([]);
+    expect(await ingestBatch(hub.deps, 'c', [{ messageId: 'm', body, sentAtMs: sinceMs + later }])).toEqual(
+      [],
+    );
     expect(hub.queues.quarantine.waiting()).toEqual([]);
     expect((await meta(hub)).unverified?.state).toBe(state);
   },

@@ -21,10 +21,15 @@ const slowed = (table: Table, clock: { now: number }, ms: number): Table => ({
 });
 
 /** Runs until the events queue is empty, each with a worker's time; how long the longest took, in ms. */
-async function drain(hub: IngestHub, deps: IngestHub['deps']): Promise<{ readonly runs: number; readonly maxMs: number }> {
+async function drain(
+  hub: IngestHub,
+  deps: IngestHub['deps'],
+): Promise<{ readonly runs: number; readonly maxMs: number }> {
   let maxMs = 0;
   for (let runs = 0; ; runs++) {
-    const records = hub.queues.events.waiting().map((m, i) => ({ messageId: String(i), sentAtMs: m.sentAtMs, body: m.body }));
+    const records = hub.queues.events
+      .waiting()
+      .map((m, i) => ({ messageId: String(i), sentAtMs: m.sentAtMs, body: m.body }));
     if (records.length === 0) return { runs, maxMs };
     hub.queues.events.purge();
     const startedAt = hub.clock.now;
@@ -39,7 +44,9 @@ it('a first list that takes longer than a worker lives is applied in several run
   const deps = { ...hub.deps, table: slowed(hub.table, hub.clock, 500) };
   const others = { Service: [entry('Service', 5, service())], Node: [], Endpoints: [], EndpointSlice: [] };
   for (const [kind, entries] of Object.entries({ ...others, Pod: pods })) {
-    await hub.queues.events.send([{ body: JSON.stringify(hub.list(kind as 'Pod', 10, ...(entries as typeof pods))) }]);
+    await hub.queues.events.send([
+      { body: JSON.stringify(hub.list(kind as 'Pod', 10, ...(entries as typeof pods))) },
+    ]);
   }
   const { runs, maxMs } = await drain(hub, deps);
   expect(runs).toBeGreaterThan(4);
@@ -58,7 +65,9 @@ it('a message that cannot be sent again becomes visible later', async () => {
   hub.queues.events.send = async () => {
     throw new Error('the queue cannot be reached');
   };
-  const records = [{ messageId: 'm', sentAtMs: hub.clock.now, body: JSON.stringify(hub.list('Pod', 10, ...pods)) }];
+  const records = [
+    { messageId: 'm', sentAtMs: hub.clock.now, body: JSON.stringify(hub.list('Pod', 10, ...pods)) },
+  ];
   expect(await ingestBatch(deps, 'c', records, hub.clock.now + timeoutMs)).toEqual(['m']);
 });
 
@@ -72,10 +81,14 @@ it('a message without progress, because reading alone takes too long, is quarant
   await hub.ingest(hub.live('Pod', 5, entry('Pod', 5, pod('p'))));
   await hub.queues.events.send([{ body: JSON.stringify(hub.list('Pod', 10, ...pods)) }]);
   for (let runs = 1; hub.queues.events.waiting().length > 0; runs++) {
-    const records = hub.queues.events.waiting().map((m, i) => ({ messageId: String(i), sentAtMs: m.sentAtMs, body: m.body }));
+    const records = hub.queues.events
+      .waiting()
+      .map((m, i) => ({ messageId: String(i), sentAtMs: m.sentAtMs, body: m.body }));
     hub.queues.events.purge();
     expect(await ingestBatch(deps, 'c', records, hub.clock.now + timeoutMs)).toEqual([]);
     expect(runs).toBeLessThanOrEqual(50);
   }
-  expect(hub.queues.quarantine.waiting().map((m) => JSON.parse(m.body).reason)).toEqual(['not applied within 50 runs']);
+  expect(hub.queues.quarantine.waiting().map((m) => JSON.parse(m.body).reason)).toEqual([
+    'not applied within 50 runs',
+  ]);
 });

@@ -28,14 +28,23 @@ const large: Service = {
 it('an object that is too large in bytes is quarantined, and its neighbours are applied', async () => {
   const hub = await ingestHub();
   const warnings: unknown[] = [];
-  const log = { ...silent, warn: (text: string, fields: object = {}) => void warnings.push({ text, ...fields }) };
+  const log = {
+    ...silent,
+    warn: (text: string, fields: object = {}) => void warnings.push({ text, ...fields }),
+  };
   for (const kind of kinds.filter((k) => k !== 'Service')) await hub.ingest(hub.list(kind, 10));
   const part = hub.list('Service', 10, entry('Service', 4, service()), entry('Service', 5, large));
-  expect(await ingestBatch({ ...hub.deps, log }, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: JSON.stringify(part) }])).toEqual([]);
+  expect(
+    await ingestBatch({ ...hub.deps, log }, 'c', [
+      { messageId: 'm', sentAtMs: hub.clock.now, body: JSON.stringify(part) },
+    ]),
+  ).toEqual([]);
   expect(isAlive(await readObject(hub.store, 'Service', 'ns', 'svc'))).toBe(true);
   expect(await readObject(hub.store, 'Service', 'ns', 'large')).toBeUndefined();
   expect(hub.metrics.get('Quarantined')).toBe(1);
-  expect(warnings).toMatchObject([{ cluster: 'c', reason: expect.stringContaining('text of 1 to 262144 bytes is needed') }]);
+  expect(warnings).toMatchObject([
+    { cluster: 'c', reason: expect.stringContaining('text of 1 to 262144 bytes is needed') },
+  ]);
   const meta = await readCluster(hub.table, 'c');
   expect(meta && hasSynced(meta)).toBe(true);
 });
@@ -44,7 +53,10 @@ it('the record of an object that has become too large stays, and no list deletes
   const hub = await ingestHub();
   const small = { ...large, metadata: { ...large.metadata, annotations: {} } };
   await hub.ingest(hub.live('Service', 5, entry('Service', 5, small)));
-  await hub.ingest(hub.live('Service', 6, entry('Service', 6, large)), hub.list('Service', 10, entry('Service', 6, large)));
+  await hub.ingest(
+    hub.live('Service', 6, entry('Service', 6, large)),
+    hub.list('Service', 10, entry('Service', 6, large)),
+  );
   const known = await readObject(hub.store, 'Service', 'ns', 'large');
   expect(known).toMatchObject({ projection: entry('Service', 5, small).projection });
 });
@@ -53,7 +65,12 @@ it('a pod keeps as many of its former label sets as fit its item', async () => {
   const hub = await ingestHub();
   const labelled = (i: number) =>
     pod('p', {
-      labels: { app: String(i), ...Object.fromEntries(Array.from({ length: 600 }, (_, k) => [`wide-${k}`.padEnd(50, 'x'), 'y'.repeat(50)])) },
+      labels: {
+        app: String(i),
+        ...Object.fromEntries(
+          Array.from({ length: 600 }, (_, k) => [`wide-${k}`.padEnd(50, 'x'), 'y'.repeat(50)]),
+        ),
+      },
     });
   // The table fails before notifications are sent.
   const table: Table = {
@@ -90,12 +107,21 @@ it('messages that inflate to much are worked on one after the other', async () =
     },
   };
   const bomb = (i: number) => {
-    const text = JSON.stringify({ ...hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`))), x: '0'.repeat(200_000) });
-    return { messageId: `m${i}`, sentAtMs: hub.clock.now, body: `z:${deflateRawSync(text).toString('base64')}` };
+    const text = JSON.stringify({
+      ...hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`))),
+      x: '0'.repeat(200_000),
+    });
+    return {
+      messageId: `m${i}`,
+      sentAtMs: hub.clock.now,
+      body: `z:${deflateRawSync(text).toString('base64')}`,
+    };
   };
   const records = Array.from({ length: 5 }, (_, i) => bomb(i));
   const ingest = { ...defaultLimits.ingest, memoryAtOnce: 500_000 };
-  expect(await ingestBatch({ ...hub.deps, table, limits: { ...defaultLimits, ingest } }, 'c', records)).toEqual([]);
+  expect(
+    await ingestBatch({ ...hub.deps, table, limits: { ...defaultLimits, ingest } }, 'c', records),
+  ).toEqual([]);
   expect(most).toBe(1);
   for (let i = 0; i < 5; i++) expect(isAlive(await readObject(hub.store, 'Pod', 'ns', `p${i}`))).toBe(true);
 });
@@ -117,5 +143,7 @@ it('a message whose turn does not come in a run is sent again, and that is no ru
     body: JSON.stringify(hub.live('Pod', 10, entry('Pod', 10, pod(`p${i}`)))),
   }));
   expect(await ingestBatch({ ...hub.deps, table, limits }, 'c', records, hub.clock.now + 30_000)).toEqual([]);
-  expect(hub.queues.events.waiting().map((m) => JSON.parse(m.body))).toMatchObject([{ run: 1, entries: [{ name: 'p2' }] }]);
+  expect(hub.queues.events.waiting().map((m) => JSON.parse(m.body))).toMatchObject([
+    { run: 1, entries: [{ name: 'p2' }] },
+  ]);
 });

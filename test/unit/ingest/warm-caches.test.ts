@@ -28,13 +28,22 @@ it('a value above the limit of the cache is kept until the next', () => {
 
 it('a warm worker of a fleet keeps a bounded number of services, namespaces and sessions, and still wakes whom it should', async () => {
   const hub = await ingestHub();
-  const ingest = { ...defaultLimits.ingest, maxSelectorBytes: 4_000, maxNamespacesKept: 10, maxSessionsKept: 3 };
+  const ingest = {
+    ...defaultLimits.ingest,
+    maxSelectorBytes: 4_000,
+    maxNamespacesKept: 10,
+    maxSessionsKept: 3,
+  };
   const deps = { ...hub.deps, caches: freshCaches(ingest) };
-  const apply = (message: object) => ingestBatch(deps, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: JSON.stringify(message) }]);
+  const apply = (message: object) =>
+    ingestBatch(deps, 'c', [{ messageId: 'm', sentAtMs: hub.clock.now, body: JSON.stringify(message) }]);
   for (let i = 0; i < 50; i++) {
     const inNamespace = { ...service(), metadata: { ...service().metadata, namespace: `ns-${i}` } };
     await apply({ ...hub.live('Service', 5, entry('Service', 5, inNamespace)), session: `s${i}` });
-    await apply({ ...hub.live('Pod', 6, entry('Pod', 6, pod('p', { namespace: `ns-${i}` }))), session: `s${i}` });
+    await apply({
+      ...hub.live('Pod', 6, entry('Pod', 6, pod('p', { namespace: `ns-${i}` }))),
+      session: `s${i}`,
+    });
   }
   expect(deps.caches.selectors.keys().length).toBeLessThanOrEqual(5);
   expect(deps.caches.namespaces.keys().length).toBeLessThanOrEqual(10);

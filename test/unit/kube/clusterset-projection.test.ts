@@ -3,18 +3,33 @@ import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { decodeProjection, encodeProjection, project } from '#shared/kube/projection.ts';
 import type { Namespace, Service } from '#shared/kube/types.ts';
 
-const condition = { type: 'Valid', status: 'True', reason: 'Valid', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
+const condition = {
+  type: 'Valid',
+  status: 'True',
+  reason: 'Valid',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+} as const;
 const anExport: ServiceExport = {
   apiVersion: 'multicluster.x-k8s.io/v1beta1',
   kind: 'ServiceExport',
-  metadata: { namespace: 'shop', name: 'web', uid: 'u', generation: 3, creationTimestamp: '2026-01-01T00:00:00Z', labels: { a: 'b' } },
+  metadata: {
+    namespace: 'shop',
+    name: 'web',
+    uid: 'u',
+    generation: 3,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    labels: { a: 'b' },
+  },
   spec: { exportedLabels: { tier: 'front' }, exportedAnnotations: { note: 'n' } },
 };
 
 describe('the projection of the kinds of a clusterset', () => {
   it('an export is its metadata, and its status does not leave the cluster: our own conditions would return as a change', () => {
     const text = encodeProjection('ServiceExport', anExport);
-    expect(encodeProjection('ServiceExport', { ...anExport, status: { conditions: [condition] } })).toBe(text);
+    expect(encodeProjection('ServiceExport', { ...anExport, status: { conditions: [condition] } })).toBe(
+      text,
+    );
     expect(decodeProjection('ServiceExport', 'shop', 'web', text)).toEqual({
       ...anExport,
       metadata: { ...anExport.metadata, labels: undefined, annotations: {} },
@@ -36,7 +51,14 @@ describe('the projection of the kinds of a clusterset', () => {
   });
 
   it('an import distinguishes a change of its spec, labels and annotations from a change of its status', () => {
-    const metadata = { namespace: 'shop', name: 'web', uid: 'u', generation: 1, labels: { a: 'b' }, annotations: {} };
+    const metadata = {
+      namespace: 'shop',
+      name: 'web',
+      uid: 'u',
+      generation: 1,
+      labels: { a: 'b' },
+      annotations: {},
+    };
     const anImport = {
       apiVersion: anExport.apiVersion,
       kind: 'ServiceImport',
@@ -50,10 +72,16 @@ describe('the projection of the kinds of a clusterset', () => {
   });
 
   it('a namespace is its uid, its end, and the set whose imports it takes: no other label leaves the cluster', () => {
-    const namespace: Namespace = { metadata: { name: 'shop', uid: 'u', labels: { 'fleet-endpoints/clusterset': 'prod', secret: 's' } } };
+    const namespace: Namespace = {
+      metadata: { name: 'shop', uid: 'u', labels: { 'fleet-endpoints/clusterset': 'prod', secret: 's' } },
+    };
     expect(encodeProjection('Namespace', namespace)).toBe('["u","","prod"]');
     expect(project('Namespace', namespace).metadata.labels).toEqual({ 'fleet-endpoints/clusterset': 'prod' });
-    expect(project('Namespace', { metadata: { name: 'shop', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' } }).metadata).toEqual({
+    expect(
+      project('Namespace', {
+        metadata: { name: 'shop', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' },
+      }).metadata,
+    ).toEqual({
       name: 'shop',
       uid: 'u',
       labels: {},
@@ -68,7 +96,11 @@ describe('the projection of the kinds of a clusterset', () => {
     });
     const text = (spec: Service['spec']) => encodeProjection('Service', service(spec));
     expect(text({ sessionAffinity: 'None', internalTrafficPolicy: 'Cluster' })).toBe(text({}));
-    const affine = { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } }, internalTrafficPolicy: 'Local' };
+    const affine = {
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } },
+      internalTrafficPolicy: 'Local',
+    };
     expect(project('Service', service(affine)).spec).toEqual({ type: 'ClusterIP', ...affine });
   });
 });

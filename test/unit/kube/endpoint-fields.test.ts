@@ -1,10 +1,17 @@
-import { V1Endpoint, V1EndpointAddress, V1EndpointConditions, V1EndpointHints, V1ObjectReference } from '@kubernetes/client-node';
+import {
+  V1Endpoint,
+  V1EndpointAddress,
+  V1EndpointConditions,
+  V1EndpointHints,
+  V1ObjectReference,
+} from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
 import { endpointFields, endpointText, equalBeyondKey, sameHints } from '#shared/kube/endpoint-fields.ts';
 import type { Endpoint } from '#shared/kube/types.ts';
 
-const keysOf = (model: { readonly attributeTypeMap: readonly { readonly baseName: string }[] }): readonly string[] =>
-  model.attributeTypeMap.map(({ baseName }) => baseName);
+const keysOf = (model: {
+  readonly attributeTypeMap: readonly { readonly baseName: string }[];
+}): readonly string[] => model.attributeTypeMap.map(({ baseName }) => baseName);
 
 it('every field of an Endpoint is on the list, with the fields of its conditions, hints and reference', () => {
   const nested: Record<string, readonly string[]> = {
@@ -28,7 +35,15 @@ const whole: Endpoint = {
   hints: { forZones: [{ name: 'zone-a' }, { name: 'zone-b' }], forNodes: [{ name: 'node-1' }] },
   hostname: 'web-0',
   nodeName: 'node-1',
-  targetRef: { kind: 'Pod', namespace: 'ns', name: 'web-0', uid: 'u', apiVersion: 'v1', fieldPath: 'f', resourceVersion: '1' },
+  targetRef: {
+    kind: 'Pod',
+    namespace: 'ns',
+    name: 'web-0',
+    uid: 'u',
+    apiVersion: 'v1',
+    fieldPath: 'f',
+    resourceVersion: '1',
+  },
   zone: 'zone-a',
 };
 
@@ -41,7 +56,11 @@ it('the text of an endpoint has each of its fields', () => {
 });
 
 it.each<[string, Endpoint['hints'], boolean]>([
-  ['the same names', { forZones: [{ name: 'zone-a' }, { name: 'zone-b' }], forNodes: [{ name: 'node-1' }] }, true],
+  [
+    'the same names',
+    { forZones: [{ name: 'zone-a' }, { name: 'zone-b' }], forNodes: [{ name: 'node-1' }] },
+    true,
+  ],
   ['another zone', { forZones: [{ name: 'zone-a' }], forNodes: [{ name: 'node-1' }] }, false],
   ['another node', { ...whole.hints, forNodes: [{ name: 'node-2' }] }, false],
   ['no node', { forZones: [{ name: 'zone-a' }, { name: 'zone-b' }] }, false],

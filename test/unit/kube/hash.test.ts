@@ -12,12 +12,18 @@ describe('fnv1a128', () => {
       '(v1.EndpointPort){Name:(*string)http Protocol:(*v1.Protocol)TCP Port:(*int32)8080 AppProtocol:(*string)<nil>}',
       '0e874d5677090ee5c32afa85f637c347',
     ],
-    ['(v1.EndpointPort){Name:(*string)dns Protocol:(*v1.Protocol)UDP Port:(*int32)53 AppProtocol:(*string)foo}', '159aa70287cbc31865ba1ca9c798d95d'],
+    [
+      '(v1.EndpointPort){Name:(*string)dns Protocol:(*v1.Protocol)UDP Port:(*int32)53 AppProtocol:(*string)foo}',
+      '159aa70287cbc31865ba1ca9c798d95d',
+    ],
     [
       '(v1.EndpointPort){Name:(*string)https Protocol:(*v1.Protocol)TCP Port:(*int32)8443 AppProtocol:(*string)<nil>}',
       '96bd08971af7335e18af891d4fe83877',
     ],
-    ['(v1.EndpointPort){Name:(*string) Protocol:(*v1.Protocol)TCP Port:(*int32)80 AppProtocol:(*string)<nil>}', '73b52e075e78e70787d5e6ffd2212eef'],
+    [
+      '(v1.EndpointPort){Name:(*string) Protocol:(*v1.Protocol)TCP Port:(*int32)80 AppProtocol:(*string)<nil>}',
+      '73b52e075e78e70787d5e6ffd2212eef',
+    ],
     ['([]v1.EndpointPort)[]', 'b823fa277840572f948b7ebdb09f7a1d'],
     [
       '([]v1.EndpointPort)[{Name:(*string)http Protocol:(*v1.Protocol)TCP Port:(*int32)8080 AppProtocol:(*string)<nil>}]',
@@ -30,10 +36,13 @@ describe('fnv1a128', () => {
   it('fnv1a128 is FNV-1a over UTF-8 for any text [UT-56 TestDeepHashObject]', () => {
     const slow = (text: string) => {
       let h = 0x6c62272e07bb014262b821756295c58dn;
-      for (const byte of Buffer.from(text, 'utf8')) h = BigInt.asUintN(128, (h ^ BigInt(byte)) * 0x0000000001000000000000000000013bn);
+      for (const byte of Buffer.from(text, 'utf8'))
+        h = BigInt.asUintN(128, (h ^ BigInt(byte)) * 0x0000000001000000000000000000013bn);
       return h.toString(16).padStart(32, '0');
     };
-    const anyText = fc.array(fc.nat(0x10ffff), { maxLength: 50 }).map((points) => String.fromCodePoint(...points));
+    const anyText = fc
+      .array(fc.nat(0x10ffff), { maxLength: 50 })
+      .map((points) => String.fromCodePoint(...points));
     fc.assert(fc.property(anyText, (text) => fnv1a128(text) === slow(text)));
   });
 });

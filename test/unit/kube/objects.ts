@@ -12,7 +12,10 @@ export const service = (spec: Service['spec'] = {}, labels?: Labels): Service =>
   );
 
 /** Returns the Endpoints `ns/svc` of the API server, with our labels by default. */
-export function endpoints(subsets: Endpoints['subsets'], metadata: Partial<Endpoints['metadata']> = {}): Endpoints {
+export function endpoints(
+  subsets: Endpoints['subsets'],
+  metadata: Partial<Endpoints['metadata']> = {},
+): Endpoints {
   return {
     apiVersion: 'v1',
     kind: 'Endpoints',

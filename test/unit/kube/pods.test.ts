@@ -7,7 +7,12 @@ describe('isPodReady', () => {
   it('isPodReady is the status of the first Ready condition', () => {
     const conditions = (...statuses: string[]): Pod => ({
       ...pod('p'),
-      status: { conditions: [{ type: 'PodScheduled', status: 'True' }, ...statuses.map((status) => ({ type: 'Ready', status }))] },
+      status: {
+        conditions: [
+          { type: 'PodScheduled', status: 'True' },
+          ...statuses.map((status) => ({ type: 'Ready', status })),
+        ],
+      },
     });
     expect(isPodReady(conditions('True'))).toBe(true);
     expect(isPodReady(conditions('False', 'True'))).toBe(false);
@@ -19,10 +24,26 @@ describe('isPodReady', () => {
 
 describe('shouldPodBeInEndpoints [UT-51 TestShouldPodBeInEndpoints]', () => {
   it.each([
-    ['Failed, never restarted', pod('p', { phase: 'Failed', spec: { restartPolicy: 'Never', containers: [] } }), false],
-    ['Succeeded, never restarted', pod('p', { phase: 'Succeeded', spec: { restartPolicy: 'Never', containers: [] } }), false],
-    ['Succeeded, restarted on failure', pod('p', { phase: 'Succeeded', spec: { restartPolicy: 'OnFailure', containers: [] } }), false],
-    ['Failed, always restarted', pod('p', { phase: 'Failed', spec: { restartPolicy: 'Always', containers: [] } }), false],
+    [
+      'Failed, never restarted',
+      pod('p', { phase: 'Failed', spec: { restartPolicy: 'Never', containers: [] } }),
+      false,
+    ],
+    [
+      'Succeeded, never restarted',
+      pod('p', { phase: 'Succeeded', spec: { restartPolicy: 'Never', containers: [] } }),
+      false,
+    ],
+    [
+      'Succeeded, restarted on failure',
+      pod('p', { phase: 'Succeeded', spec: { restartPolicy: 'OnFailure', containers: [] } }),
+      false,
+    ],
+    [
+      'Failed, always restarted',
+      pod('p', { phase: 'Failed', spec: { restartPolicy: 'Always', containers: [] } }),
+      false,
+    ],
     ['without an IP', pod('p', { ips: [] }), false],
     ['terminating', pod('p', { deleted: true }), false],
     ['Pending', pod('p', { phase: 'Pending' }), true],
@@ -65,18 +86,29 @@ describe('findPort', () => {
   });
 
   it('finds a name in the first container that has it', () => {
-    const containers = [container('dns', 53, 'UDP'), container('http', 8080, 'TCP'), container('http', 8081, 'TCP')];
+    const containers = [
+      container('dns', 53, 'UDP'),
+      container('http', 8080, 'TCP'),
+      container('http', 8081, 'TCP'),
+    ];
     expect(findPort(pod('p', { spec: { containers } }), http)).toBe(8080);
   });
 
   it('wants the same protocol, in so many words', () => {
-    expect(findPort(pod('p', { spec: { containers: [container('http', 8080, 'UDP')] } }), http)).toBeUndefined();
+    expect(
+      findPort(pod('p', { spec: { containers: [container('http', 8080, 'UDP')] } }), http),
+    ).toBeUndefined();
     expect(findPort(pod('p', { spec: { containers: [container('http', 8080)] } }), http)).toBeUndefined();
   });
 
   it('finds a name in a sidecar, after the containers', () => {
     expect(findPort(pod('p', { spec: { containers: [], initContainers: [sidecar] } }), http)).toBe(7070);
-    expect(findPort(pod('p', { spec: { containers: [container('http', 8080, 'TCP')], initContainers: [sidecar] } }), http)).toBe(8080);
+    expect(
+      findPort(
+        pod('p', { spec: { containers: [container('http', 8080, 'TCP')], initContainers: [sidecar] } }),
+        http,
+      ),
+    ).toBe(8080);
   });
 
   it('passes over init containers that end', () => {

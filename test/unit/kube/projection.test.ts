@@ -11,11 +11,21 @@ const anyPod = fc
     ips: fc.array(fc.constantFrom('1.2.3.4', 'fd00::1', '010.0.0.1'), { maxLength: 2 }),
     podIP: fc.constantFrom('', '1.2.3.4', 'fd00::1'),
     ready: fc.constantFrom<boolean | 'none'>(true, false, 'none'),
-    readySince: fc.constantFrom('2026-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '2026-01-01T00:00:00.123456Z', '2026-01-01T01:00:00+01:00'),
+    readySince: fc.constantFrom(
+      '2026-01-01T00:00:00Z',
+      '1970-01-01T00:00:00Z',
+      '2026-01-01T00:00:00.123456Z',
+      '2026-01-01T01:00:00+01:00',
+    ),
     phase: fc.constantFrom('Running', 'Failed', ''),
     deleted: fc.boolean(),
     spec: fc.record(
-      { hostname: fc.constant('h'), subdomain: fc.constant('svc'), nodeName: fc.constantFrom('', 'node-2'), containers: fc.constant([]) },
+      {
+        hostname: fc.constant('h'),
+        subdomain: fc.constant('svc'),
+        nodeName: fc.constantFrom('', 'node-2'),
+        containers: fc.constant([]),
+      },
       { requiredKeys: ['containers'] },
     ),
   })
@@ -44,10 +54,21 @@ describe('a projection', () => {
       spec: {
         hostname: 'h',
         subdomain: 'svc',
-        containers: [{ name: 'c', image: 'i', env: [{ name: 'SECRET', value: 's' }], ports: [{ name: 'http', containerPort: 80, protocol: 'TCP' }] }],
+        containers: [
+          {
+            name: 'c',
+            image: 'i',
+            env: [{ name: 'SECRET', value: 's' }],
+            ports: [{ name: 'http', containerPort: 80, protocol: 'TCP' }],
+          },
+        ],
         initContainers: [
           { name: 'i', ports: [{ name: 'once', containerPort: 1, protocol: 'TCP' }] },
-          { name: 's', restartPolicy: 'Always', ports: [{ name: 'side', containerPort: 2, protocol: 'UDP' }] },
+          {
+            name: 's',
+            restartPolicy: 'Always',
+            ports: [{ name: 'side', containerPort: 2, protocol: 'UDP' }],
+          },
         ],
       },
     });
@@ -56,7 +77,9 @@ describe('a projection', () => {
       hostname: 'h',
       subdomain: 'svc',
       containers: [{ ports: [{ name: 'http', containerPort: 80, protocol: 'TCP' }] }],
-      initContainers: [{ restartPolicy: 'Always', ports: [{ name: 'side', containerPort: 2, protocol: 'UDP' }] }],
+      initContainers: [
+        { restartPolicy: 'Always', ports: [{ name: 'side', containerPort: 2, protocol: 'UDP' }] },
+      ],
     });
     expect(seen.status).toEqual(full.status);
     expect(seen.metadata).toEqual(full.metadata);
@@ -67,13 +90,19 @@ describe('a projection', () => {
     const deleted = pod('p', { deleted: true });
     const graceful = { ...deleted, metadata: { ...deleted.metadata, deletionGracePeriodSeconds: 30 } };
     expect(project('Pod', graceful).metadata).toEqual(graceful.metadata);
-    expect(encodeProjection('Pod', { ...deleted, metadata: { ...deleted.metadata, deletionGracePeriodSeconds: 0 } })).toBe(
-      encodeProjection('Pod', deleted),
-    );
+    expect(
+      encodeProjection('Pod', {
+        ...deleted,
+        metadata: { ...deleted.metadata, deletionGracePeriodSeconds: 0 },
+      }),
+    ).toBe(encodeProjection('Pod', deleted));
     const living = pod('p', {});
-    expect(encodeProjection('Pod', { ...living, metadata: { ...living.metadata, deletionGracePeriodSeconds: 30 } })).toBe(
-      encodeProjection('Pod', living),
-    );
+    expect(
+      encodeProjection('Pod', {
+        ...living,
+        metadata: { ...living.metadata, deletionGracePeriodSeconds: 30 },
+      }),
+    ).toBe(encodeProjection('Pod', living));
   });
 
   it('a projection of a service keeps an empty selector apart from none', () => {

@@ -28,9 +28,11 @@ it('the demonstration workload opens with ready pods, and then rolls and flaps w
 
   const flips = new Set<string>();
   cluster.store.watch('Pod', ({ object }) => {
-    if (object.metadata.labels?.['app'] === 'ads') flips.add((object as unknown as PodLike).status.conditions?.[0]?.status ?? '');
+    if (object.metadata.labels?.['app'] === 'ads')
+      flips.add((object as unknown as PodLike).status.conditions?.[0]?.status ?? '');
   });
-  const versions = (app: string) => new Set(pods().flatMap((p) => (p.metadata.labels.app === app ? p.metadata.labels.version : [])));
+  const versions = (app: string) =>
+    new Set(pods().flatMap((p) => (p.metadata.labels.app === app ? p.metadata.labels.version : [])));
   await vi.waitFor(
     () => {
       expect(versions('ledger')).toEqual(new Set(['v6']));

@@ -1,4 +1,9 @@
-import { type CloudWatchClient, GetDashboardCommand, GetMetricDataCommand, type MetricDataQuery } from '@aws-sdk/client-cloudwatch';
+import {
+  type CloudWatchClient,
+  GetDashboardCommand,
+  GetMetricDataCommand,
+  type MetricDataQuery,
+} from '@aws-sdk/client-cloudwatch';
 import { expect, it } from 'vitest';
 import type { DashboardsAnswer } from '#infra/console/api-types.ts';
 import { cloudWatchLinks } from '#infra/console/cloudwatch-links.ts';
@@ -38,8 +43,13 @@ const bodyOf = ({ rows }: Dashboard, has: (widget: Widget) => boolean = () => tr
   });
 
 /** CloudWatch, as far as it is asked here: `values` of each query, in pages of one timestamp. */
-function cloudWatch(values: (query: MetricDataQuery) => readonly (readonly [second: number, value: number])[]) {
-  const asked: { readonly dashboards: string[]; readonly queries: MetricDataQuery[][] } = { dashboards: [], queries: [] };
+function cloudWatch(
+  values: (query: MetricDataQuery) => readonly (readonly [second: number, value: number])[],
+) {
+  const asked: { readonly dashboards: string[]; readonly queries: MetricDataQuery[][] } = {
+    dashboards: [],
+    queries: [],
+  };
   let failures = 0;
   const send = async (command: unknown): Promise<object> => {
     if (command instanceof GetDashboardCommand) {
@@ -52,7 +62,10 @@ function cloudWatch(values: (query: MetricDataQuery) => readonly (readonly [seco
     const { MetricDataQueries = [], NextToken } = command.input;
     asked.queries.push(MetricDataQueries);
     const page = Number(NextToken ?? 0);
-    const found = MetricDataQueries.map((query) => ({ Id: query.Id, some: values(query).slice(page, page + 1) }));
+    const found = MetricDataQueries.map((query) => ({
+      Id: query.Id,
+      some: values(query).slice(page, page + 1),
+    }));
     const more = MetricDataQueries.some((query) => values(query).length > page + 1);
     return {
       MetricDataResults: found.map(({ Id, some }) => ({
@@ -63,7 +76,11 @@ function cloudWatch(values: (query: MetricDataQuery) => readonly (readonly [seco
       ...(more && { NextToken: String(page + 1) }),
     };
   };
-  return { asked, client: { send } as unknown as CloudWatchClient, fail: (times: number) => (failures = times) };
+  return {
+    asked,
+    client: { send } as unknown as CloudWatchClient,
+    fail: (times: number) => (failures = times),
+  };
 }
 
 async function source(values: Parameters<typeof cloudWatch>[0]) {
@@ -76,17 +93,25 @@ async function source(values: Parameters<typeof cloudWatch>[0]) {
 it('the links to the dashboards have the names that are read, and the domain of the region', async () => {
   const { asked } = await source(() => []);
   const { cloudWatch: links, alarms } = cloudWatchLinks('Shop', 'eu-west-1');
-  const home = 'https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#dashboards/dashboard/';
+  const home =
+    'https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#dashboards/dashboard/';
   expect([links['fleet'], links['cluster']]).toEqual(asked.dashboards.map((name) => `${home}${name}`));
   expect(alarms).toBe('https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#alarmsV2:');
-  expect(cloudWatchLinks('Shop', 'cn-north-1').cloudWatch['fleet']).toMatch(/^https:\/\/cn-north-1\.console\.amazonaws\.cn\/cloudwatch\//);
+  expect(cloudWatchLinks('Shop', 'cn-north-1').cloudWatch['fleet']).toMatch(
+    /^https:\/\/cn-north-1\.console\.amazonaws\.cn\/cloudwatch\//,
+  );
 });
 
 it('the console of a deployed hub names its table and its dashboards to the page', async () => {
   const { client } = cloudWatch(() => []);
   const table = memoryTable();
   const named = { ...client, config: { region: async () => 'eu-west-1' } } as unknown as CloudWatchClient;
-  const { server } = await deployedConsole({ table, tableName: 'Shop-snapshot-T', now: () => hour * 1000 }, 'Shop', 0, named);
+  const { server } = await deployedConsole(
+    { table, tableName: 'Shop-snapshot-T', now: () => hour * 1000 },
+    'Shop',
+    0,
+    named,
+  );
   try {
     const answer = (await (await fetch(`${server.url}/api/dashboards`)).json()) as DashboardsAnswer;
     expect(answer.deployed).toEqual({ table: 'Shop-snapshot-T', ...cloudWatchLinks('Shop', 'eu-west-1') });
@@ -127,7 +152,12 @@ it('a past range ends at its moment, with the periods that CloudWatch still keep
   const { metrics } = await source(() => []);
   const day = 24 * 3600;
   const spans = [1, 20, 100].map(async (days) => {
-    const { from, period, widgets } = await metrics.series(fleetDashboard, undefined, 60, (hour - days * day) * 1000);
+    const { from, period, widgets } = await metrics.series(
+      fleetDashboard,
+      undefined,
+      60,
+      (hour - days * day) * 1000,
+    );
     return [period, from + (widgets[0]?.[0]?.values.length ?? 0) * period - (hour - days * day)];
   });
   expect(await Promise.all(spans)).toEqual([
@@ -161,7 +191,9 @@ it('an answer is not requested again within a minute, and a failure is at once',
 });
 
 it('the figures of 300 clusters are asked for in batches that CloudWatch takes', async () => {
-  const { metrics, asked } = await source(({ MetricStat }) => [[hour - 300, MetricStat?.Stat === 'p99' ? 99 : 2]]);
+  const { metrics, asked } = await source(({ MetricStat }) => [
+    [hour - 300, MetricStat?.Stat === 'p99' ? 99 : 2],
+  ]);
   const recent = await metrics.recent(Array.from({ length: 300 }, (_, i) => `c${i}`));
   expect(asked.queries.map((batch) => batch.length)).toEqual([500, 500, 200]);
   expect(recent.get('c299')).toEqual({ p50: 2, p99: 99, errors: 4 });

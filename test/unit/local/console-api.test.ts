@@ -40,11 +40,31 @@ async function snapshot(): Promise<Table> {
     unnotifiedLabels: undefined,
     deletedAtMs: now,
   });
-  await putObject({ table: made, cluster: 'a' }, 'Service', record('foo', encodeProjection('Service', service())), undefined);
-  await putObject({ table: made, cluster: 'a' }, 'Pod', record('pod0001', encodeProjection('Pod', pod(1))), undefined);
+  await putObject(
+    { table: made, cluster: 'a' },
+    'Service',
+    record('foo', encodeProjection('Service', service())),
+    undefined,
+  );
+  await putObject(
+    { table: made, cluster: 'a' },
+    'Pod',
+    record('pod0001', encodeProjection('Pod', pod(1))),
+    undefined,
+  );
   const other = { ...pod(2), metadata: { ...pod(2).metadata, labels: { app: 'other' } } };
-  await putObject({ table: made, cluster: 'a' }, 'Pod', record('pod0002', encodeProjection('Pod', other)), undefined);
-  await putObject({ table: made, cluster: 'a' }, 'Node', record('node-1', encodeProjection('Node', node('node-1', 'zone-a')), ''), undefined);
+  await putObject(
+    { table: made, cluster: 'a' },
+    'Pod',
+    record('pod0002', encodeProjection('Pod', other)),
+    undefined,
+  );
+  await putObject(
+    { table: made, cluster: 'a' },
+    'Node',
+    record('node-1', encodeProjection('Node', node('node-1', 'zone-a')), ''),
+    undefined,
+  );
   await addGeneration(made, { cluster: 'a', namespace: 'ns', kind: 'service', name: 'foo' }, now - 4_000);
   return made;
 }
@@ -60,7 +80,12 @@ beforeAll(async () => {
   metrics.flush();
   server = await startConsole(0, {
     ...pageRoutes(),
-    ...apiRoutes({ metrics: localMetrics(store, () => now), table: () => table, now: () => now, refreshSeconds: 1 }),
+    ...apiRoutes({
+      metrics: localMetrics(store, () => now),
+      table: () => table,
+      now: () => now,
+      refreshSeconds: 1,
+    }),
   });
   table = await snapshot();
 });
@@ -126,16 +151,24 @@ describe('the console’s API', () => {
     expect(explanationLines(explanation, { isWide: true }).join('\n')).toContain(
       'Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True [as saved it is not listed yet]\n',
     );
-    const asked = (await get('/api/explain?cluster=a&namespace=ns&service=foo&pod=pod0002')).body as Explanation;
-    expect(asked.pods.map((p) => [p.pod, p.endpoints.why])).toEqual([['pod0002', 'selector app=a does not match label app=other']]);
+    const asked = (await get('/api/explain?cluster=a&namespace=ns&service=foo&pod=pod0002'))
+      .body as Explanation;
+    expect(asked.pods.map((p) => [p.pod, p.endpoints.why])).toEqual([
+      ['pod0002', 'selector app=a does not match label app=other'],
+    ]);
   });
 
   it('the API returns the series until a past moment', async () => {
     const until = now - 60_000;
-    const { from, period, widgets } = (await get(`/api/series?dashboard=cluster&cluster=a&minutes=5&until=${until}`)).body as SeriesAnswer;
+    const { from, period, widgets } = (
+      await get(`/api/series?dashboard=cluster&cluster=a&minutes=5&until=${until}`)
+    ).body as SeriesAnswer;
     const count = widgets[0]?.[0]?.values.length as number;
     expect([from + (count - 1) * period, count]).toEqual([until / 1000, 61]);
-    expect((await get('/api/search?text=foo')).body).toEqual({ found: [{ cluster: 'a', namespace: 'ns', service: 'foo' }], more: 0 });
+    expect((await get('/api/search?text=foo')).body).toEqual({
+      found: [{ cluster: 'a', namespace: 'ns', service: 'foo' }],
+      more: 0,
+    });
   });
 
   it.each([
@@ -144,11 +177,17 @@ describe('the console’s API', () => {
     ['/api/series?dashboard=fleet&until=soon', 'until=soon: ms since the epoch'],
     ['/api/services', 'cluster=… is missing'],
     ['/api/services?cluster=nope', 'no cluster nope: there is a'],
-    ['/api/then?cluster=a&namespace=ns&service=foo&at=8640000000000001', 'at=8640000000000001: ms since the epoch'],
+    [
+      '/api/then?cluster=a&namespace=ns&service=foo&at=8640000000000001',
+      'at=8640000000000001: ms since the epoch',
+    ],
     ['/api/explain?cluster=b&namespace=ns&service=foo', 'no cluster b: there is a'],
     ['/api/explain?cluster=a&namespace=x&service=foo', 'no namespace x with services in a: there is ns'],
     ['/api/explain?cluster=a&namespace=ns&service=bar', 'no service bar in namespace ns of a: there is foo'],
-    ['/api/explain?cluster=a&namespace=ns&service=foo&pod=x', 'no pod x in namespace ns of a: ns/foo concerns pod0001'],
+    [
+      '/api/explain?cluster=a&namespace=ns&service=foo&pod=x',
+      'no pod x in namespace ns of a: ns/foo concerns pod0001',
+    ],
   ])('the API returns an error for %s', async (path, error) => {
     expect(await get(path)).toEqual({ status: 404, body: { error } });
   });
@@ -165,18 +204,23 @@ describe('the console’s page', () => {
   it('the console’s page is served whole from this machine, under a policy that allows nothing else', async () => {
     const page = await fetch(server.url);
     const html = await page.text();
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(page.headers.get('content-security-policy')).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self'",
+    );
     expect(html).not.toMatch(/https?:\/\//);
     const linked = [...html.matchAll(/(?:src|href)="(\/[a-z.]+)"/g)].map((m) => m[1] as string);
     expect(linked).toContain('/app.js');
-    for (const path of new Set(linked)) expect((await fetch(server.url + path)).status, path).toBe(path === '/metrics' ? 404 : 200);
+    for (const path of new Set(linked))
+      expect((await fetch(server.url + path)).status, path).toBe(path === '/metrics' ? 404 : 200);
     expect(await (await fetch(`${server.url}/app.css`)).text()).toMatch(/prefers-color-scheme: ?dark/);
   });
 
   it('the console’s page is for this machine’s own names only', async () => {
     const { request } = await import('node:http');
     const status = await new Promise((resolve) => {
-      request(server.url, { headers: { host: 'evil.example' } }, (answer) => resolve(answer.resume().statusCode)).end();
+      request(server.url, { headers: { host: 'evil.example' } }, (answer) =>
+        resolve(answer.resume().statusCode),
+      ).end();
     });
     expect(status).toBe(421);
   });

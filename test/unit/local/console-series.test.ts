@@ -31,7 +31,12 @@ function clocked() {
   return { store, put, depth };
 }
 
-const points = (store: MetricsStore, metric: MetricName, statistic: Query['statistic'], more: Partial<Query> = {}) =>
+const points = (
+  store: MetricsStore,
+  metric: MetricName,
+  statistic: Query['statistic'],
+  more: Partial<Query> = {},
+) =>
   store.points({ namespace: 'FleetEndpoints', metric, statistic, from: start, period: 5, count: 3, ...more });
 
 describe('the points of a metric', () => {
@@ -47,29 +52,48 @@ describe('the points of a metric', () => {
     expect(points(store, 'SyncLatency', 'Average')[0]).toBeCloseTo(143.33);
     expect(points(store, 'SyncLatency', 'p50')).toEqual([20, 7, undefined]);
     expect(points(store, 'SyncLatency', 'p99')).toEqual([400, 7, undefined]);
-    expect(points(store, 'SyncLatency', 'Sum', { where: (d) => d['cluster'] === 'a' })).toEqual([30, 7, undefined]);
+    expect(points(store, 'SyncLatency', 'Sum', { where: (d) => d['cluster'] === 'a' })).toEqual([
+      30,
+      7,
+      undefined,
+    ]);
     expect(store.since).toBe(start);
   });
 
   it('take in lines that come out of order', () => {
     const { store, put } = clocked();
     for (const second of [3, 1, 7, 2, 0]) put(second, 'EventsIn', [1]);
-    expect(points(store, 'EventsIn', 'Sum', { period: 1, count: 8 })).toEqual([1, 1, 1, 1, undefined, undefined, undefined, 1]);
+    expect(points(store, 'EventsIn', 'Sum', { period: 1, count: 8 })).toEqual([
+      1,
+      1,
+      1,
+      1,
+      undefined,
+      undefined,
+      undefined,
+      1,
+    ]);
   });
 
   it('the points of a metric are those of all values, in any order and any periods', () => {
     const observation = fc.tuple(fc.nat(120), fc.double({ min: 0, max: 1000, noNaN: true }));
     fc.assert(
-      fc.property(fc.array(observation, { minLength: 1, maxLength: 200 }), fc.constantFrom(50, 90, 99), (observations, p) => {
-        const series = timeSeries(true);
-        for (const [at, value] of observations) series.add(at, value);
-        const buckets = series.between(0, 121);
-        const sorted = observations.map(([, v]) => v).sort((a, b) => a - b);
-        expect(statisticOf(buckets, 'SampleCount')).toBe(sorted.length);
-        expect(statisticOf(buckets, 'Maximum')).toBe(sorted.at(-1));
-        expect(statisticOf(buckets, 'Minimum')).toBe(sorted[0]);
-        expect(statisticOf(buckets, `p${p}` as 'p50')).toBe(sorted[Math.ceil((p / 100) * sorted.length) - 1]);
-      }),
+      fc.property(
+        fc.array(observation, { minLength: 1, maxLength: 200 }),
+        fc.constantFrom(50, 90, 99),
+        (observations, p) => {
+          const series = timeSeries(true);
+          for (const [at, value] of observations) series.add(at, value);
+          const buckets = series.between(0, 121);
+          const sorted = observations.map(([, v]) => v).sort((a, b) => a - b);
+          expect(statisticOf(buckets, 'SampleCount')).toBe(sorted.length);
+          expect(statisticOf(buckets, 'Maximum')).toBe(sorted.at(-1));
+          expect(statisticOf(buckets, 'Minimum')).toBe(sorted[0]);
+          expect(statisticOf(buckets, `p${p}` as 'p50')).toBe(
+            sorted[Math.ceil((p / 100) * sorted.length) - 1],
+          );
+        },
+      ),
       { numRuns: 200 },
     );
   });
@@ -103,11 +127,22 @@ describe('a dashboard', () => {
     const span = { now: start + 11, minutes: 5 };
     const fleet = seriesOf(store, fleetDashboard, undefined, span);
     expect([fleet.from, fleet.period, fleet.widgets[0]?.[0]?.values.length]).toEqual([start - 290, 5, 61]);
-    expect(valuesOf(fleetDashboard, fleet, 'Events', 'objects')?.values.slice(-5)).toEqual([null, null, 3, 4, null]);
+    expect(valuesOf(fleetDashboard, fleet, 'Events', 'objects')?.values.slice(-5)).toEqual([
+      null,
+      null,
+      3,
+      4,
+      null,
+    ]);
     expect(valuesOf(fleetDashboard, fleet, 'Oldest overdue work', 'any cluster')?.newest).toBe(12);
     expect(valuesOf(fleetDashboard, fleet, 'Messages for people', 'parked')?.newest).toBe(2);
     const one = seriesOf(store, clusterDashboard, 'a', span);
-    expect(valuesOf(clusterDashboard, one, 'Events', 'objects')?.values.slice(-4)).toEqual([null, 3, 0, null]);
+    expect(valuesOf(clusterDashboard, one, 'Events', 'objects')?.values.slice(-4)).toEqual([
+      null,
+      3,
+      0,
+      null,
+    ]);
     expect(valuesOf(clusterDashboard, one, 'Syncs queue', 'waiting')?.newest).toBe(5);
   });
 
@@ -120,16 +155,23 @@ describe('a dashboard', () => {
     );
     metrics.put('endpoint_slice_controller_syncs', 1, { cluster: 'a', result: 'success' });
     metrics.put('endpoint_slice_controller_syncs', 1, { cluster: 'b', result: 'success' });
-    metrics.put('endpoint_slice_controller_endpointslices_changed_per_sync', 3, { cluster: 'a', topology: 'Disabled' });
+    metrics.put('endpoint_slice_controller_endpointslices_changed_per_sync', 3, {
+      cluster: 'a',
+      topology: 'Disabled',
+    });
     const close = { topology: 'Disabled', traffic_distribution: 'PreferClose' };
     metrics.put('endpoint_slice_controller_endpointslices_changed_per_sync', 4, { cluster: 'a', ...close });
-    for (const [cluster, value] of Object.entries({ a: 7, b: 9 })) metrics.put('endpoint_slice_controller_endpoints_desired', value, { cluster });
+    for (const [cluster, value] of Object.entries({ a: 7, b: 9 }))
+      metrics.put('endpoint_slice_controller_endpoints_desired', value, { cluster });
     metrics.flush();
     const span = { now: start + 11, minutes: 5 };
     const fleet = seriesOf(store, fleetDashboard, undefined, span);
-    const newest = (title: string, label: string) => valuesOf(fleetDashboard, fleet, title, label)?.values.at(-3);
+    const newest = (title: string, label: string) =>
+      valuesOf(fleetDashboard, fleet, title, label)?.values.at(-3);
     expect([newest('Slice syncs', 'success'), newest('Slice syncs', 'stale')]).toEqual([2, 0]);
-    expect([newest('Slices by topology', 'Disabled'), newest('Slices by topology', 'PreferClose')]).toEqual([3, 4]);
+    expect([newest('Slices by topology', 'Disabled'), newest('Slices by topology', 'PreferClose')]).toEqual([
+      3, 4,
+    ]);
     const one = seriesOf(store, clusterDashboard, 'a', span);
     expect(valuesOf(clusterDashboard, one, 'Endpoints and slices', 'endpoints')?.newest).toBe(7);
   });
@@ -138,12 +180,22 @@ describe('a dashboard', () => {
     const { store, put } = clocked();
     put(0, 'EventsIn', [1]);
     const answer = seriesOf(store, fleetDashboard, undefined, { now: start + 12, minutes: 5 });
-    expect(valuesOf(fleetDashboard, answer, 'Given up', 'parked')?.values.slice(-4)).toEqual([null, 0, 0, null]);
+    expect(valuesOf(fleetDashboard, answer, 'Given up', 'parked')?.values.slice(-4)).toEqual([
+      null,
+      0,
+      0,
+      null,
+    ]);
     expect(valuesOf(fleetDashboard, answer, 'From due to written', 'p50')?.newest).toBeNull();
   });
 
-  it.each(dashboards.map((d) => [d.title, d] as const))('%s has values in the order of its widgets and series', (_, dashboard) => {
-    const answer = seriesOf(metricsStore(), dashboard, undefined, { now: start, minutes: 30 });
-    expect(answer.widgets.map((w) => w.length)).toEqual(dashboard.rows.flatMap((r) => r.widgets.map((w) => w.series.length)));
-  });
+  it.each(dashboards.map((d) => [d.title, d] as const))(
+    '%s has values in the order of its widgets and series',
+    (_, dashboard) => {
+      const answer = seriesOf(metricsStore(), dashboard, undefined, { now: start, minutes: 30 });
+      expect(answer.widgets.map((w) => w.length)).toEqual(
+        dashboard.rows.flatMap((r) => r.widgets.map((w) => w.series.length)),
+      );
+    },
+  );
 });

@@ -18,7 +18,11 @@ it('the table’s metrics contain the units of its users, and not those of the c
   const meter = meterTable(server, (line) => store.add(JSON.parse(line)));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const client = new DynamoDBClient({ region, endpoint, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  const client = new DynamoDBClient({
+    region,
+    endpoint,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
   onTestFinished(() => {
     meter.stop();
     client.destroy();
@@ -31,7 +35,8 @@ it('the table’s metrics contain the units of its users, and not those of the c
   countCapacity(client, (command, n) => (units[command as keyof typeof units] += n));
   const table = dynamoTable(client, tableName);
   await table.put({ pk: 'a', sk: 'b', text: 'x'.repeat(1_500) });
-  for (let i = 0; i < 3; i++) expect(await table.get({ pk: 'a', sk: 'b' })).toMatchObject({ text: expect.stringMatching(/^x{1500}$/) });
+  for (let i = 0; i < 3; i++)
+    expect(await table.get({ pk: 'a', sk: 'b' })).toMatchObject({ text: expect.stringMatching(/^x{1500}$/) });
   await Promise.all(['b', 'c'].map((sk) => table.get({ pk: 'a', sk })));
   for (let i = 0; i < 5; i++) await unmeteredTable(endpoint).get({ pk: 'a', sk: 'b' });
 

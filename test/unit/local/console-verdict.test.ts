@@ -30,7 +30,11 @@ describe('the verdict on the fleet', () => {
     [[row(), row({ cluster: 'b' })], 'good', '2 clusters, all healthy'],
     [[row(), row({ cluster: 'b', mode: 'paused' })], 'good', '2 clusters, all healthy, 1 paused'],
     [[row(), row({ cluster: 'b', heartbeatAge: null })], 'bad', '1 of 2 clusters needs attention'],
-    [[row({ errors: 1 }), row({ cluster: 'b', oldestDirty: 61 }), row({ cluster: 'c' })], 'bad', '2 of 3 clusters need attention'],
+    [
+      [row({ errors: 1 }), row({ cluster: 'b', oldestDirty: 61 }), row({ cluster: 'c' })],
+      'bad',
+      '2 of 3 clusters need attention',
+    ],
   ] as const)('the verdict on %j is %s: %s', (rows, state, text) => {
     expect(verdictOn(rows, seconds)).toMatchObject({ state, text });
   });
@@ -54,7 +58,10 @@ describe('the verdict on the fleet', () => {
 });
 
 describe('the pods of a service in the list', () => {
-  const notReady = { ...pod(2), status: { ...pod(2).status, conditions: [{ type: 'Ready', status: 'False' }] } };
+  const notReady = {
+    ...pod(2),
+    status: { ...pod(2).status, conditions: [{ type: 'Ready', status: 'False' }] },
+  };
   const ending = { ...pod(3), metadata: { ...pod(3).metadata, deletionTimestamp: '2026-03-01T10:00:00Z' } };
 
   it('selected pods are counted, and those that are ready; a pod that is being deleted is left out', () => {
@@ -62,14 +69,20 @@ describe('the pods of a service in the list', () => {
   });
 
   it('a Service that publishes not-ready addresses counts every selected pod as ready', () => {
-    expect(podCounts(service({ publishNotReadyAddresses: true }), [pod(1), notReady])).toEqual({ selected: 2, ready: 2 });
+    expect(podCounts(service({ publishNotReadyAddresses: true }), [pod(1), notReady])).toEqual({
+      selected: 2,
+      ready: 2,
+    });
   });
 
   it('a Service that opts in is counted by its annotation, and a Service without a selector has no pods', () => {
     const { selector: _, ...spec } = service().spec ?? {};
     const without = { ...service(), spec };
     expect(podCounts(without, [pod(1)])).toEqual({ selected: 0, ready: 0 });
-    const optsIn = { ...without, metadata: { ...without.metadata, annotations: { [annotationSelector]: 'app=a' } } };
+    const optsIn = {
+      ...without,
+      metadata: { ...without.metadata, annotations: { [annotationSelector]: 'app=a' } },
+    };
     expect(podCounts(optsIn, [pod(1)])).toEqual({ selected: 1, ready: 1 });
   });
 });

@@ -36,7 +36,11 @@ it('adds counters up, keeps the last value of states, and quantiles of durations
   expect(store.total('EventsIn')).toBe(7);
   expect(store.total('EventsIn', ({ cluster }) => cluster === 'a')).toBe(3);
   expect(store.total('CircuitOpen')).toBe(0);
-  expect([store.quantile('SyncLatency', 0.5), store.quantile('SyncLatency', 0.99), store.quantile('ApiLatency', 0.5)]).toEqual([20, 400, undefined]);
+  expect([
+    store.quantile('SyncLatency', 0.5),
+    store.quantile('SyncLatency', 0.99),
+    store.quantile('ApiLatency', 0.5),
+  ]).toEqual([20, 400, undefined]);
   expect(store.add({ level: 'info', message: 'x' })).toBe(false);
 });
 
@@ -66,7 +70,9 @@ it('the Prometheus page has no states of the fleet, whose newest value belongs t
   store.add({
     _aws: {
       Timestamp: 0,
-      CloudWatchMetrics: [{ Namespace: 'FleetEndpoints', Dimensions: [[]], Metrics: [{ Name: 'OpenCircuits', Unit: 'Count' }] }],
+      CloudWatchMetrics: [
+        { Namespace: 'FleetEndpoints', Dimensions: [[]], Metrics: [{ Name: 'OpenCircuits', Unit: 'Count' }] },
+      ],
     },
     OpenCircuits: [1, 0],
   });
@@ -86,7 +92,8 @@ it('a count of one is in the singular', () => {
     () => 0,
     metricsNamespace,
   );
-  for (const metric of ['EventsIn', 'SyncsWritten', 'WritesEndpoints', 'ShadowDifferences'] as const) metrics.put(metric, 1, { cluster: 'a' });
+  for (const metric of ['EventsIn', 'SyncsWritten', 'WritesEndpoints', 'ShadowDifferences'] as const)
+    metrics.put(metric, 1, { cluster: 'a' });
   metrics.flush();
   expect(summary(store)).toMatch(/^1 event led to 1 run \(0 failed\) and 1 write; .*; 1 difference$/);
 });
@@ -94,18 +101,29 @@ it('a count of one is in the singular', () => {
 it('the console serves its routes on the loopback interface and lists them', async () => {
   const server = await startConsole(0, { '/metrics': () => ({ type: 'text/plain', body: 'x 1\n' }) });
   const answer = await fetch(`${server.url}/metrics?x=1`);
-  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/plain', 'x 1\n']);
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+    200,
+    'text/plain',
+    'x 1\n',
+  ]);
   expect((await fetch(`${server.url}/constructor`)).status).toBe(404);
   expect((await fetch(`${server.url}/metrics`, { method: 'POST' })).status).toBe(405);
   const { port } = new URL(server.url);
-  await expect(startConsole(Number(port), {})).rejects.toThrow(`port ${port} is in use: set PORT to another port, or to 0 for any free port`);
+  await expect(startConsole(Number(port), {})).rejects.toThrow(
+    `port ${port} is in use: set PORT to another port, or to 0 for any free port`,
+  );
   server.close();
 });
 
 function shown(verbose = false) {
   const lines: string[] = [];
   let now = 0;
-  const take = childLines({ store: metricsStore(), print: (line) => lines.push(line), now: () => now, verbose });
+  const take = childLines({
+    store: metricsStore(),
+    print: (line) => lines.push(line),
+    now: () => now,
+    verbose,
+  });
   const log = jsonLog(
     (line) => take('sync', line),
     () => now,
@@ -117,10 +135,25 @@ function shown(verbose = false) {
 it('shows warnings and errors of the processes as short lines, and differences', () => {
   const { lines, log, take } = shown();
   log.info('service synced', { cluster: 'a' });
-  log.warn('circuit open', { cluster: 'a', waitMs: 300, error: new Error('connect', { cause: new Error('refused') }) });
-  log.info('shadow difference', { cluster: 'a', namespace: 'shop', service: 'web', differences: ['Endpoints: missing in the cluster: 10.0.0.1'] });
+  log.warn('circuit open', {
+    cluster: 'a',
+    waitMs: 300,
+    error: new Error('connect', { cause: new Error('refused') }),
+  });
+  log.info('shadow difference', {
+    cluster: 'a',
+    namespace: 'shop',
+    service: 'web',
+    differences: ['Endpoints: missing in the cluster: 10.0.0.1'],
+  });
   const error = new Error('GET /api: refused');
-  log.warn('cluster cannot be reached', { cluster: 'a', requestId: 'r', coldStart: true, reason: `ClusterApiError: ${error.message}`, error });
+  log.warn('cluster cannot be reached', {
+    cluster: 'a',
+    requestId: 'r',
+    coldStart: true,
+    reason: `ClusterApiError: ${error.message}`,
+    error,
+  });
   take('relay a', '{"broken');
   expect(lines).toEqual([
     'sync: circuit open a waitMs=300 error="connect: refused"',

@@ -37,10 +37,13 @@ it('the lock of a run that was killed counts for nothing', async () => {
   await unlock();
 });
 
-it.runIf(process.platform === 'linux')('a lock whose process number is another process’s by now does not keep the folder', async () => {
-  await writeFile(file, JSON.stringify({ pid: process.ppid, began: '1' }));
-  await (await lockData(dir))();
-});
+it.runIf(process.platform === 'linux')(
+  'a lock whose process number is another process’s by now does not keep the folder',
+  async () => {
+    await writeFile(file, JSON.stringify({ pid: process.ppid, began: '1' }));
+    await (await lockData(dir))();
+  },
+);
 
 it('a file that is no lock does not keep the folder', async () => {
   await writeFile(file, 'half of');

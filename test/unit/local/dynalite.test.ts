@@ -51,12 +51,18 @@ tableContract('that of a local run', async () => dynamoTable(client, 'fleet'));
 it('the table of a local run has the same content after a restart, with deletions', async () => {
   const before = dynamoTable(client, 'fleet');
   const keys = Array.from({ length: 200 }, (_, i) => ({ pk: 'restart', sk: `item-${i}` }));
-  await Promise.all(keys.map((key, i) => before.put({ ...key, n: i, dirtyIn: dirtyKeyOf('restart', 'ns', key.sk), dirtyAt: i })));
+  await Promise.all(
+    keys.map((key, i) =>
+      before.put({ ...key, n: i, dirtyIn: dirtyKeyOf('restart', 'ns', key.sk), dirtyAt: i }),
+    ),
+  );
   await Promise.all(keys.slice(100).map((key) => before.delete(key)));
   await close();
   await open();
   const after = dynamoTable(client, 'fleet');
-  expect((await after.query('restart')).map((item) => item['n']).sort()).toEqual(Array.from({ length: 100 }, (_, i) => i).sort());
+  expect((await after.query('restart')).map((item) => item['n']).sort()).toEqual(
+    Array.from({ length: 100 }, (_, i) => i).sort(),
+  );
   expect(await after.queryDirty('restart', 1_000, 1_000)).toHaveLength(100);
 });
 
@@ -73,15 +79,20 @@ const set = (value: string, more: object = {}) =>
   });
 
 it('an expression that was parsed before is applied with the values of its own request', async () => {
-  for (const value of ['a', 'b', 'c']) expect((await client.send(set(value))).Attributes?.['v']).toEqual({ S: value });
+  for (const value of ['a', 'b', 'c'])
+    expect((await client.send(set(value))).Attributes?.['v']).toEqual({ S: value });
   await expect(client.send(set('b'))).rejects.toThrow('conditional request failed');
 });
 
 it('a request whose expressions were parsed before is refused for a name or a value that none of them uses', async () => {
   await client.send(set('x'));
-  await expect(client.send(set('y', { ExpressionAttributeNames: { '#0': 'v', '#1': 'w' } }))).rejects.toThrow('ExpressionAttributeNames unused');
+  await expect(client.send(set('y', { ExpressionAttributeNames: { '#0': 'v', '#1': 'w' } }))).rejects.toThrow(
+    'ExpressionAttributeNames unused',
+  );
   const values = { ':0': { S: 'y' }, ':1': { S: 'y' }, ':2': { S: 'y' } };
-  await expect(client.send(set('y', { ExpressionAttributeValues: values }))).rejects.toThrow('ExpressionAttributeValues unused');
+  await expect(client.send(set('y', { ExpressionAttributeValues: values }))).rejects.toThrow(
+    'ExpressionAttributeValues unused',
+  );
 });
 
 it('bounds in the wrong order are refused also where the expression was accepted with others', async () => {
@@ -99,14 +110,24 @@ it('bounds in the wrong order are refused also where the expression was accepted
 it('an expression is parsed once for values of the same types, and again for those of others', () => {
   let parsed = 0;
   const parser = {
-    parse: (_: string, { context }: { context: { attrVals?: { readonly [name: string]: unknown } } }): unknown => {
+    parse: (
+      _: string,
+      { context }: { context: { attrVals?: { readonly [name: string]: unknown } } },
+    ): unknown => {
       parsed++;
       return { expression: { type: '=', args: [['v'], context.attrVals?.[':0']] } };
     },
   };
   keepParsed(parser);
   const ask = (value: object): unknown =>
-    parser.parse('#0 = :0', { context: { attrNames: { '#0': 'v' }, attrVals: { ':0': value }, unusedAttrNames: {}, unusedAttrVals: {} } } as never);
+    parser.parse('#0 = :0', {
+      context: {
+        attrNames: { '#0': 'v' },
+        attrVals: { ':0': value },
+        unusedAttrNames: {},
+        unusedAttrVals: {},
+      },
+    } as never);
   for (const value of [{ S: 'a' }, { S: 'b' }, { N: '1' }, { N: '2' }])
     expect(ask(value)).toEqual({ expression: { type: '=', args: [['v'], value] } });
   expect(parsed).toBe(2);
@@ -126,10 +147,9 @@ it('writes that are asked for together are written together, in their order, and
   const level = new Level();
   const first = [level._put('a', '1', {}), level._del('a', {})];
   await Promise.all(first);
-  await expect(Promise.allSettled([level._put('b', '1', {}), level._put('bad', '1', {})])).resolves.toMatchObject([
-    { status: 'rejected' },
-    { status: 'rejected' },
-  ]);
+  await expect(
+    Promise.allSettled([level._put('b', '1', {}), level._put('bad', '1', {})]),
+  ).resolves.toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
   await level._put('c', '1', {});
   expect(groups).toEqual([['a', 'a'], ['b', 'bad'], ['c']]);
 });

@@ -10,7 +10,11 @@ import type { Context, SQSEvent } from 'aws-lambda';
 import { buildApp } from 'fauxqs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { failedMessages } from '#infra/local/batch-response.ts';
-import { type EventSourceMapping, type SqsFunction, startEventSourceMapping } from '#infra/local/event-source-mapping.ts';
+import {
+  type EventSourceMapping,
+  type SqsFunction,
+  startEventSourceMapping,
+} from '#infra/local/event-source-mapping.ts';
 import { sqsQueue } from '#shared/queue/sqs.ts';
 import { jsonLog } from '#shared/telemetry/log.ts';
 
@@ -24,15 +28,25 @@ let logged: string[] = [];
 
 beforeAll(async () => {
   endpoint = await app.listen({ host: '127.0.0.1', port: 0 });
-  sqs = new SQSClient({ endpoint, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  sqs = new SQSClient({
+    endpoint,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
 });
 beforeEach(async () => {
   logged = [];
   const dead = `dead-${++count}`;
   await sqs.send(new CreateQueueCommand({ QueueName: dead }));
-  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: `arn:aws:sqs:eu-west-1:000000000000:${dead}`, maxReceiveCount: 2 });
+  const RedrivePolicy = JSON.stringify({
+    deadLetterTargetArn: `arn:aws:sqs:eu-west-1:000000000000:${dead}`,
+    maxReceiveCount: 2,
+  });
   // The timeout is longer than any test, except for tests that wait for returning messages.
-  const create = new CreateQueueCommand({ QueueName: `q-${count}`, Attributes: { VisibilityTimeout: '60', RedrivePolicy } });
+  const create = new CreateQueueCommand({
+    QueueName: `q-${count}`,
+    Attributes: { VisibilityTimeout: '60', RedrivePolicy },
+  });
   await sqs.send(create);
   // As in a local run (create-queues.ts).
   queueUrl = `${endpoint}/000000000000/q-${count}`;
@@ -45,7 +59,10 @@ afterAll(async () => {
   await app.close();
 });
 
-function start(handler: SqsFunction, options: { timeoutMs?: number; visibilitySeconds?: number; maximumConcurrency?: number } = {}): void {
+function start(
+  handler: SqsFunction,
+  options: { timeoutMs?: number; visibilitySeconds?: number; maximumConcurrency?: number } = {},
+): void {
   mapping = startEventSourceMapping({
     queueUrl,
     queueArn: `arn:aws:sqs:eu-west-1:000000000000:q-${count}`,
@@ -61,18 +78,30 @@ function start(handler: SqsFunction, options: { timeoutMs?: number; visibilitySe
 
 /** Seconds; not one, which a busy machine takes for a single call now and then. */
 const comeBackAfter = (seconds: number) =>
-  sqs.send(new SetQueueAttributesCommand({ QueueUrl: queueUrl, Attributes: { VisibilityTimeout: String(seconds) } }));
+  sqs.send(
+    new SetQueueAttributesCommand({ QueueUrl: queueUrl, Attributes: { VisibilityTimeout: String(seconds) } }),
+  );
 
-const send = (n: number) => sqsQueue(sqs, queueUrl).send(Array.from({ length: n }, (_, i) => ({ body: `m${i}` })));
+const send = (n: number) =>
+  sqsQueue(sqs, queueUrl).send(Array.from({ length: n }, (_, i) => ({ body: `m${i}` })));
 
 async function left(): Promise<number> {
-  const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }));
-  return Number(Attributes['ApproximateNumberOfMessages']) + Number(Attributes['ApproximateNumberOfMessagesNotVisible']);
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
+  );
+  return (
+    Number(Attributes['ApproximateNumberOfMessages']) +
+    Number(Attributes['ApproximateNumberOfMessagesNotVisible'])
+  );
 }
 
 async function deadLetters(): Promise<string[]> {
   const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({ QueueUrl: queueUrl.replace('q-', 'dead-'), MaxNumberOfMessages: 10, VisibilityTimeout: 0 }),
+    new ReceiveMessageCommand({
+      QueueUrl: queueUrl.replace('q-', 'dead-'),
+      MaxNumberOfMessages: 10,
+      VisibilityTimeout: 0,
+    }),
   );
   return Messages.map((m) => m.Body as string);
 }
@@ -112,8 +141,16 @@ it('a reported item comes back alone, and ends among the dead letters', async ()
   });
   await send(3);
   await expect.poll(async () => [await left(), receipt !== undefined]).toEqual([1, true]);
-  // The end of its visibility, brought forward: the others' must not end meanwhile, however busy the machine is.
-  const comeBack = () => sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle: receipt, VisibilityTimeout: 0 }));
+  // The end of its visibility, brought forward: the others' must not end meanwhile, however busy the machine
+  // is.
+  const comeBack = () =>
+    sqs.send(
+      new ChangeMessageVisibilityCommand({
+        QueueUrl: queueUrl,
+        ReceiptHandle: receipt,
+        VisibilityTimeout: 0,
+      }),
+    );
   await comeBack();
   await expect.poll(() => seen.at(-1)).toBe('m1 2');
   await comeBack();

@@ -2,7 +2,11 @@
 import { startChild } from '#infra/local/supervisor.ts';
 
 const child = startChild(
-  { name: 'fake', entry: 'test/unit/local/fake-child.ts', env: { PATH: process.env['PATH'] ?? '', NODE_NO_WARNINGS: '1' } },
+  {
+    name: 'fake',
+    entry: 'test/unit/local/fake-child.ts',
+    env: { PATH: process.env['PATH'] ?? '', NODE_NO_WARNINGS: '1' },
+  },
   { onLine() {}, onNotice() {}, onFatal() {} },
 );
 const { ports: [port] = [] } = await child.ready;

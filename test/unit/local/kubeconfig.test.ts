@@ -30,7 +30,14 @@ describe('kubeconfig', () => {
     const config = {
       'current-context': 'token',
       clusters: [
-        { name: 'one', cluster: { server: 'https://one:6443', 'certificate-authority-data': base64('CA'), 'tls-server-name': 'api.one' } },
+        {
+          name: 'one',
+          cluster: {
+            server: 'https://one:6443',
+            'certificate-authority-data': base64('CA'),
+            'tls-server-name': 'api.one',
+          },
+        },
         { name: 'two', cluster: { server: 'https://two:6443', 'insecure-skip-tls-verify': true } },
         { name: 'three', cluster: { server: 'https://three:6443', 'certificate-authority': 'ca.crt' } },
         { name: 'proxied', cluster: { server: 'https://four:6443', 'proxy-url': 'http://proxy' } },
@@ -38,14 +45,28 @@ describe('kubeconfig', () => {
       ],
       users: [
         { name: 'token', user: { token: 'secret' } },
-        { name: 'certificate', user: { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') } },
-        { name: 'exec', user: { exec: plugin(`echo x >> ${dir}/runs; ${credential({ token: 'from-plugin' })}`) } },
-        { name: 'exec-certificate', user: { exec: plugin(credential({ clientCertificateData: 'PLUGIN CERT', clientKeyData: 'PLUGIN KEY' })) } },
+        {
+          name: 'certificate',
+          user: { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') },
+        },
+        {
+          name: 'exec',
+          user: { exec: plugin(`echo x >> ${dir}/runs; ${credential({ token: 'from-plugin' })}`) },
+        },
+        {
+          name: 'exec-certificate',
+          user: {
+            exec: plugin(credential({ clientCertificateData: 'PLUGIN CERT', clientKeyData: 'PLUGIN KEY' })),
+          },
+        },
         { name: 'file', user: { tokenFile: join(dir, 'token') } },
         { name: 'broken', user: { exec: plugin('echo "log in first" >&2; exit 1') } },
       ],
       contexts: [
-        ...contexts.map((user, i) => ({ name: user, context: { user, cluster: ['one', 'two', 'three'][i % 3] } })),
+        ...contexts.map((user, i) => ({
+          name: user,
+          context: { user, cluster: ['one', 'two', 'three'][i % 3] },
+        })),
         { name: 'proxied', context: { user: 'token', cluster: 'proxied' } },
         { name: 'nowhere', context: { user: 'token', cluster: 'nowhere' } },
         { name: 'nobody', context: { user: 'nobody', cluster: 'one' } },
@@ -59,10 +80,16 @@ describe('kubeconfig', () => {
     await writeFile(join(dir, name), content);
     return join(dir, name);
   }
-  const connect = async (file: string, context?: string) => (await kubeconfigCluster(file, context)).connection();
+  const connect = async (file: string, context?: string) =>
+    (await kubeconfigCluster(file, context)).connection();
 
   it('gives server, CA, server name and token of the current context', async () => {
-    expect(await connect(await write('config'))).toEqual({ server: 'https://one:6443', ca: 'CA', serverName: 'api.one', token: 'secret' });
+    expect(await connect(await write('config'))).toEqual({
+      server: 'https://one:6443',
+      ca: 'CA',
+      serverName: 'api.one',
+      token: 'secret',
+    });
   });
 
   it('gives client certificates, insecure-skip-tls-verify and files named beside it', async () => {
@@ -85,7 +112,10 @@ describe('kubeconfig', () => {
     expect(await runs()).toBe(1);
     expect(await cluster.token(true)).toBe('from-plugin');
     expect(await runs()).toBe(2);
-    expect(await connect(file, 'exec-certificate')).toMatchObject({ clientCertificate: 'PLUGIN CERT', clientKey: 'PLUGIN KEY' });
+    expect(await connect(file, 'exec-certificate')).toMatchObject({
+      clientCertificate: 'PLUGIN CERT',
+      clientKey: 'PLUGIN KEY',
+    });
   });
 
   it('sees a token that was renewed in the file', async () => {
@@ -95,14 +125,42 @@ describe('kubeconfig', () => {
   });
 
   it.each<[string, (file: string) => Promise<unknown>, string]>([
-    ['a missing file', () => connect(join(dir, 'missing')), 'cannot read kubeconfig DIR/missing: no such file'],
+    [
+      'a missing file',
+      () => connect(join(dir, 'missing')),
+      'cannot read kubeconfig DIR/missing: no such file',
+    ],
     ['a directory', () => connect(dir), 'cannot read kubeconfig DIR: it is a directory'],
-    ['an unknown context', (f) => connect(f, 'prod'), 'kubeconfig DIR/config has no context prod; it has token, certificate, exec'],
-    ['a context without server', (f) => connect(f, 'nowhere'), 'kubeconfig DIR/config: context nowhere names cluster nowhere, which has no server'],
-    ['a context without user', (f) => connect(f, 'nobody'), 'kubeconfig DIR/config: context nobody names user nobody, which does not exist'],
-    ['a proxy', (f) => connect(f, 'proxied'), 'kubeconfig DIR/config: cluster proxied is reached by proxy-url, which is not supported'],
-    ['a failing plug-in', (f) => connect(f, 'broken'), 'kubeconfig DIR/config: no credentials for context broken: log in first'],
-    ['no current context', async () => connect(await write('none', { 'current-context': undefined })), 'kubeconfig DIR/none has no current context'],
+    [
+      'an unknown context',
+      (f) => connect(f, 'prod'),
+      'kubeconfig DIR/config has no context prod; it has token, certificate, exec',
+    ],
+    [
+      'a context without server',
+      (f) => connect(f, 'nowhere'),
+      'kubeconfig DIR/config: context nowhere names cluster nowhere, which has no server',
+    ],
+    [
+      'a context without user',
+      (f) => connect(f, 'nobody'),
+      'kubeconfig DIR/config: context nobody names user nobody, which does not exist',
+    ],
+    [
+      'a proxy',
+      (f) => connect(f, 'proxied'),
+      'kubeconfig DIR/config: cluster proxied is reached by proxy-url, which is not supported',
+    ],
+    [
+      'a failing plug-in',
+      (f) => connect(f, 'broken'),
+      'kubeconfig DIR/config: no credentials for context broken: log in first',
+    ],
+    [
+      'no current context',
+      async () => connect(await write('none', { 'current-context': undefined })),
+      'kubeconfig DIR/none has no current context',
+    ],
     ['no YAML', async () => connect(await text('prose', ': a: b:\n- [')), 'DIR/prose is not a kubeconfig'],
     ['an empty file', async () => connect(await text('empty', '')), 'DIR/empty is not a kubeconfig'],
   ])('the error has one line for %s', async (_, call, text) => {

@@ -17,7 +17,14 @@ async function fleet(services: { readonly [cluster: string]: readonly string[] }
     const [namespace = '', name = ''] = path.split('/');
     await indexNamespace({ table, cluster }, namespace);
     const projection = encodeProjection('Service', service());
-    const record = { namespace, name, projection, version: versionOf(1, '5'), unnotifiedLabels: undefined, deletedAtMs: 0 };
+    const record = {
+      namespace,
+      name,
+      projection,
+      version: versionOf(1, '5'),
+      unnotifiedLabels: undefined,
+      deletedAtMs: 0,
+    };
     await putObject({ table, cluster }, 'Service', record, undefined);
   };
   for (const [cluster, paths] of Object.entries(services)) {
@@ -33,10 +40,20 @@ async function fleet(services: { readonly [cluster: string]: readonly string[] }
 }
 
 it('a name is found in every cluster by each of its words, and clusters come first', async () => {
-  const { names } = await fleet({ 'prod-2': ['shop/web'], 'prod-10': ['shop/web', 'web/api'], test: ['shop/cart'] });
+  const { names } = await fleet({
+    'prod-2': ['shop/web'],
+    'prod-10': ['shop/web', 'web/api'],
+    test: ['shop/cart'],
+  });
   expect(await names('web')).toEqual(['prod-2 shop/web', 'prod-10 shop/web', 'prod-10 web/api']);
   expect(await names('SHOP prod web')).toEqual(['prod-2 shop/web', 'prod-10 shop/web']);
-  expect(await names('prod')).toEqual(['prod-2', 'prod-10', 'prod-2 shop/web', 'prod-10 shop/web', 'prod-10 web/api']);
+  expect(await names('prod')).toEqual([
+    'prod-2',
+    'prod-10',
+    'prod-2 shop/web',
+    'prod-10 shop/web',
+    'prod-10 web/api',
+  ]);
   expect(await names('shop/c')).toEqual(['test shop/cart']);
   expect(await names('nothing')).toEqual([]);
   expect(await names('  ')).toEqual([]);
@@ -59,7 +76,10 @@ it('new names are found after a minute', async () => {
 
 it('a failed read is not kept', async () => {
   const { search, table } = await fleet({ a: ['ns/web'] });
-  const refused = { ...table, query: () => Promise.reject(new Error('throttled')) } as unknown as typeof table;
+  const refused = {
+    ...table,
+    query: () => Promise.reject(new Error('throttled')),
+  } as unknown as typeof table;
   await expect(search(refused, 'web')).rejects.toThrow('throttled');
   expect((await search(table, 'web')).found).toHaveLength(1);
 });

@@ -38,11 +38,16 @@ it('with a kubeconfig nothing is written unless that is asked for', () => {
     optIn: 'off',
     clusterset: { imports: 'off', exports: [], sameness: 'labelled' },
   });
-  expect(options('--kubeconfig=k.yaml --context a --mode active')).toMatchObject({ kubeconfig: { file: 'k.yaml', contexts: ['a'] }, mode: 'active' });
+  expect(options('--kubeconfig=k.yaml --context a --mode active')).toMatchObject({
+    kubeconfig: { file: 'k.yaml', contexts: ['a'] },
+    mode: 'active',
+  });
 });
 
 it('reads sizes, settings, the data folder and the port', () => {
-  expect(options('--clusters 3 --data ./d --batch-period 2 --max-endpoints-per-slice 50 --port 0')).toMatchObject({
+  expect(
+    options('--clusters 3 --data ./d --batch-period 2 --max-endpoints-per-slice 50 --port 0'),
+  ).toMatchObject({
     clusters: 3,
     dataDir: './d',
     settings: { batchPeriodSeconds: 2, maxEndpointsPerSlice: 50 },
@@ -69,7 +74,10 @@ it.each([
   ['--kubeconfig k --context a --context b --context a', /^--context a: given twice$/],
   ['--imports on', /argument 'on' is invalid. Allowed choices are off, .*active\.$/],
   ['--sameness none', /argument 'none' is invalid. Allowed choices are labelled, all\.$/],
-  ['--exports Shop', /^--exports Shop: "Shop" is not the name of a namespace; all, none, or names with commas$/],
+  [
+    '--exports Shop',
+    /^--exports Shop: "Shop" is not the name of a namespace; all, none, or names with commas$/,
+  ],
   ['--exports shop,', /^--exports shop,: "" is not the name of a namespace/],
   ['--exports shop,kube-system', /^--exports shop,kube-system: namespace kube-system is never exported$/],
   ['--kubeconfig k --clusters 2', /^--clusters is for embedded clusters/],
@@ -85,26 +93,51 @@ it('refuses a port that is none', () => {
 });
 
 it('services that opt in are written beside the built-in controllers where that is asked for', () => {
-  expect(options('--kubeconfig k.yaml --mode shadow --opt-in active')).toMatchObject({ mode: 'shadow', optIn: 'active' });
+  expect(options('--kubeconfig k.yaml --mode shadow --opt-in active')).toMatchObject({
+    mode: 'shadow',
+    optIn: 'active',
+  });
   expect(() => options('--opt-in on')).toThrow('Allowed choices are off, shadow, active');
 });
 
 it('several contexts are several clusters, which export and import by the options', () => {
-  expect(options('--kubeconfig k --context a --context b --imports active --exports all --sameness all --allow-overlap')).toMatchObject({
+  expect(
+    options(
+      '--kubeconfig k --context a --context b --imports active --exports all --sameness all --allow-overlap',
+    ),
+  ).toMatchObject({
     kubeconfig: { file: 'k', contexts: ['a', 'b'] },
     clusterset: { imports: 'active', exports: 'all', sameness: 'all', allowOverlap: true },
   });
-  expect(options('--kubeconfig k --exports web,api,web').clusterset).toMatchObject({ imports: 'off', exports: ['web', 'api'] });
+  expect(options('--kubeconfig k --exports web,api,web').clusterset).toMatchObject({
+    imports: 'off',
+    exports: ['web', 'api'],
+  });
 });
 
 it('embedded clusters export and import for the demonstration, unless there is one alone or very many of them', () => {
-  expect(options('--clusters 3').clusterset).toMatchObject({ imports: 'active', exports: ['shop'], sameness: 'all' });
-  expect(options('--clusters 3 --imports off --exports none').clusterset).toMatchObject({ imports: 'off', exports: [] });
+  expect(options('--clusters 3').clusterset).toMatchObject({
+    imports: 'active',
+    exports: ['shop'],
+    sameness: 'all',
+  });
+  expect(options('--clusters 3 --imports off --exports none').clusterset).toMatchObject({
+    imports: 'off',
+    exports: [],
+  });
   for (const [n, lines] of [
     [10, []],
-    [11, [expect.stringMatching(/^no Service is exported: .* 11 clusters are more than 10; --exports shop --imports active exports anyway$/)]],
+    [
+      11,
+      [
+        expect.stringMatching(
+          /^no Service is exported: .* 11 clusters are more than 10; --exports shop --imports active exports anyway$/,
+        ),
+      ],
+    ],
   ] as const)
     expect(leftOut(options(`--clusters ${n}`))).toEqual(lines);
   expect(leftOut(options('--clusters 11 --exports shop --imports active'))).toEqual([]);
-  for (const line of ['', '--clusters 50']) expect(options(line).clusterset).toMatchObject({ imports: 'off', exports: [] });
+  for (const line of ['', '--clusters 50'])
+    expect(options(line).clusterset).toMatchObject({ imports: 'off', exports: [] });
 });

@@ -2,7 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ChangeMessageVisibilityCommand, type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  ChangeMessageVisibilityCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createQueues } from '#infra/local/create-queues.ts';
 import { startQueues } from '#infra/local/queues.ts';
@@ -14,10 +20,16 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** One run of the queues' process. */
-async function running<Result>(use: (sqs: SQSClient, url: (queue: string) => string) => Promise<Result>): Promise<Result> {
+async function running<Result>(
+  use: (sqs: SQSClient, url: (queue: string) => string) => Promise<Result>,
+): Promise<Result> {
   const queues = await startQueues(0, folder);
   const endpoint = `http://127.0.0.1:${queues.port}`;
-  const sqs = new SQSClient({ endpoint, region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  const sqs = new SQSClient({
+    endpoint,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
   try {
     await createQueues(sqs, endpoint, 'eu-west-1', 'c');
     return await use(sqs, (queue) => `${endpoint}/000000000000/c-${queue}`);
@@ -27,8 +39,14 @@ async function running<Result>(use: (sqs: SQSClient, url: (queue: string) => str
   }
 }
 
-const receive = async (sqs: SQSClient, QueueUrl: string, VisibilityTimeout: number): Promise<Message | undefined> => {
-  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout, MessageSystemAttributeNames: ['All'] }));
+const receive = async (
+  sqs: SQSClient,
+  QueueUrl: string,
+  VisibilityTimeout: number,
+): Promise<Message | undefined> => {
+  const { Messages = [] } = await sqs.send(
+    new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout, MessageSystemAttributeNames: ['All'] }),
+  );
   return Messages[0];
 };
 
@@ -38,14 +56,19 @@ it('a dead letter still names the queue that it was moved from', async () => {
     while (await receive(sqs, url('events'), 0));
   });
   const dead = await running((sqs, url) => receive(sqs, url('events-dead'), 0));
-  expect(dead).toMatchObject({ Body: 'poison', Attributes: { DeadLetterQueueSourceArn: 'arn:aws:sqs:eu-west-1:000000000000:c-events' } });
+  expect(dead).toMatchObject({
+    Body: 'poison',
+    Attributes: { DeadLetterQueueSourceArn: 'arn:aws:sqs:eu-west-1:000000000000:c-events' },
+  });
 });
 
 it('a message that was made visible at once is still there, with its receive count', async () => {
   await running(async (sqs, url) => {
     await sqs.send(new SendMessageCommand({ QueueUrl: url('events'), MessageBody: 'failed' }));
     const ReceiptHandle = (await receive(sqs, url('events'), 20))?.ReceiptHandle;
-    await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: url('events'), ReceiptHandle, VisibilityTimeout: 0 }));
+    await sqs.send(
+      new ChangeMessageVisibilityCommand({ QueueUrl: url('events'), ReceiptHandle, VisibilityTimeout: 0 }),
+    );
   });
   expect(await running((sqs, url) => receive(sqs, url('events'), 20))).toMatchObject({
     Body: 'failed',

@@ -9,9 +9,21 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 it.each([
-  ['get namespaces', 403, 'the API server forbids us to get namespaces (403 Forbidden): grant it to this user and start again'],
-  ['look services', 401, 'the API server does not accept these credentials (401 Unauthorized, to list services)'],
-  ['watch nodes', 403, 'the API server forbids us to watch nodes (403 Forbidden): grant it to this user and start again'],
+  [
+    'get namespaces',
+    403,
+    'the API server forbids us to get namespaces (403 Forbidden): grant it to this user and start again',
+  ],
+  [
+    'look services',
+    401,
+    'the API server does not accept these credentials (401 Unauthorized, to list services)',
+  ],
+  [
+    'watch nodes',
+    403,
+    'the API server forbids us to watch nodes (403 Forbidden): grant it to this user and start again',
+  ],
 ])('a user without the right to %s is refused with the missing right', async (what, code, text) => {
   api.next(what, refuse(code, 'Forbidden'), 2);
   await expect(refuseMissingRights({ a: { server: api.url } })).rejects.toThrow(`cluster a: ${text}`);

@@ -24,7 +24,10 @@ it('a cluster whose controllers write is refused, with the way to compare only',
   // Stands in for kube-controller-manager: Endpoints for each Service without them.
   const writeEndpoints = async (): Promise<void> => {
     const { items } = await api.list('Service', 'default');
-    for (const { metadata } of items) await api.create('Endpoints', { metadata: { namespace: 'default', name: metadata.name } }).catch(() => {});
+    for (const { metadata } of items)
+      await api
+        .create('Endpoints', { metadata: { namespace: 'default', name: metadata.name } })
+        .catch(() => {});
   };
   await expect(refuseSecondWriter({ prod: { server: url } }, writeEndpoints)).rejects.toThrow(
     /^--mode active would be a second writer\. prod: kube-controller-manager made Endpoints for a canary Service.*Start without --mode/,

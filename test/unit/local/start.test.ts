@@ -51,9 +51,20 @@ it('start runs until Ctrl-C: it gets ready, serves health and metrics, and ends 
   const run = start([]);
   await expect.poll(run.out).toMatch(/^ready: demo-1 \(active\)/m);
   const url = /console at (http:\S+)/.exec(run.out())?.[1];
-  const health = (await (await fetch(`${url}/healthz`)).json()) as { ready: boolean; processes: { name: string; pid: number }[] };
+  const health = (await (await fetch(`${url}/healthz`)).json()) as {
+    ready: boolean;
+    processes: { name: string; pid: number }[];
+  };
   expect(health.ready).toBe(true);
-  expect(health.processes.map((p) => p.name)).toEqual(['table', 'queues', 'clusters', 'ingest', 'sync', 'sweep', 'relay demo-1']);
+  expect(health.processes.map((p) => p.name)).toEqual([
+    'table',
+    'queues',
+    'clusters',
+    'ingest',
+    'sync',
+    'sweep',
+    'relay demo-1',
+  ]);
   const metrics = async () => (await fetch(`${url}/metrics`)).text();
   await expect.poll(metrics).toMatch(/^fleet_endpoints_syncs_written_total\{cluster="demo-1"\} [1-9]/m);
 
@@ -68,13 +79,20 @@ it('an API server that answers 401 Unauthorized is one clear line and exit code 
   const [code, reason] = [401, 'Unauthorized'];
   const server = createServer((_, response) => {
     response.writeHead(code, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code, message: reason }));
+    response.end(
+      JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code, message: reason }),
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanUps.push(() => server.close());
-  const run = start(['--kubeconfig', await kubeconfig(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)]);
+  const run = start([
+    '--kubeconfig',
+    await kubeconfig(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+  ]);
   expect(await run.ended).toBe(1);
-  expect(run.out()).toMatch(/^error: cluster dev: the API server does not accept these credentials \(401 Unauthorized, to get namespaces\)$/m);
+  expect(run.out()).toMatch(
+    /^error: cluster dev: the API server does not accept these credentials \(401 Unauthorized, to get namespaces\)$/m,
+  );
   expect(run.out()).not.toMatch(/^\s+at /m);
 });
 

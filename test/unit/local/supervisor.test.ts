@@ -21,7 +21,11 @@ function start({ onTestFinished }: TestContext, spec: ChildSpec) {
   const lines: string[] = [];
   const notices: string[] = [];
   const fatal: string[] = [];
-  const child = startChild(spec, { onLine: (_, line) => lines.push(line), onNotice: (t) => notices.push(t), onFatal: (t) => fatal.push(t) });
+  const child = startChild(spec, {
+    onLine: (_, line) => lines.push(line),
+    onNotice: (t) => notices.push(t),
+    onFatal: (t) => fatal.push(t),
+  });
   onTestFinished(() => child.stop(1_000));
   return { child, lines, notices, fatal };
 }
@@ -39,7 +43,10 @@ async function folder({ onTestFinished }: TestContext): Promise<string> {
   return dir;
 }
 
-/** Resolves to true if a process listens. The list of processes is no proof, because a process without its parent may stay in it after its end. */
+/**
+ * Resolves to true if a process listens. The list of processes is no proof, because a process without its
+ * parent may stay in it after its end.
+ */
 function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   return once(socket, 'connect')
@@ -100,7 +107,9 @@ it.concurrent('gives up on a child that keeps failing, with its reason', async (
 
 it.concurrent('a child ends when its supervisor is killed, and leaves Ctrl-C to it', async (test) => {
   const { expect } = test;
-  const supervisor = spawn(process.execPath, ['test/unit/local/fake-supervisor.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const supervisor = spawn(process.execPath, ['test/unit/local/fake-supervisor.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [chunk] = (await once(supervisor.stdout, 'data')) as [Buffer];
   const [pid = 0, port = 0] = String(chunk).split(' ').map(Number);
   process.kill(pid, 'SIGINT');
@@ -117,7 +126,8 @@ it.concurrent('a killed table keeps all accepted writes', async (test) => {
   const client = new DynamoDBClient({ ...aws, endpoint: `http://127.0.0.1:${port}`, maxAttempts: 10 });
   await createTable(client, 'fleet');
   const table = dynamoTable(client, 'fleet');
-  for (let i = 0; i < 50; i++) await table.put({ pk: 'p', sk: `s${i}`, dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`), dirtyAt: i });
+  for (let i = 0; i < 50; i++)
+    await table.put({ pk: 'p', sk: `s${i}`, dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`), dirtyAt: i });
   process.kill(child.pid as number, 'SIGKILL');
   await expect.poll(() => child.restarts).toBe(1);
   expect(await table.query('p')).toHaveLength(50);
@@ -141,7 +151,10 @@ it.concurrent('killed queues keep messages, delays, receive counts and messages 
       WaitTimeSeconds: 5,
       MessageSystemAttributeNames: ['All'],
     });
-    return ((await sqs.send(command)).Messages ?? []).map((m) => [m.Body, m.Attributes?.ApproximateReceiveCount]);
+    return ((await sqs.send(command)).Messages ?? []).map((m) => [
+      m.Body,
+      m.Attributes?.ApproximateReceiveCount,
+    ]);
   };
   await queue.send([{ body: 'in flight' }]);
   expect(await receive(1)).toEqual([['in flight', '1']]);
@@ -156,7 +169,9 @@ it.concurrent('killed queues keep messages, delays, receive counts and messages 
       ['in flight', '2'],
     ]),
   );
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: urls.events, AttributeNames: ['All'] }));
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: urls.events, AttributeNames: ['All'] }),
+  );
   expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesDelayed: '1', VisibilityTimeout: '20' });
   // A run does this with the data folder of a former run.
   expect((await createQueues(sqs, endpoint, aws.region, 'c1')).urls).toEqual(urls);

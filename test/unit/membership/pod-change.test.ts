@@ -20,7 +20,10 @@ describe('podChange', () => {
     ['nothing', {}],
     ['its version', { resourceVersion: '3' }],
     ['its node', { spec: { nodeName: 'node-2', containers: [] } }],
-    ['its container ports', { spec: { containers: [{ name: 'c', ports: [{ name: 'dns', containerPort: 53 }] }] } }],
+    [
+      'its container ports',
+      { spec: { containers: [{ name: 'c', ports: [{ name: 'dns', containerPort: 53 }] }] } },
+    ],
     ['its phase', { phase: 'Failed' }],
     ['status.podIP', { podIP: '5.6.7.8' }],
     ['the time of its Ready condition', { readySince: '2026-01-02T00:00:00Z' }],
@@ -65,8 +68,16 @@ describe('podChange', () => {
   });
 
   it('counts a new hostname as a change of labels', () => {
-    expect(update({ spec: { hostname: 'h', containers: [] } })).toEqual({ labels, oldLabels: labels, podChanged: false });
-    expect(update({ spec: { subdomain: 'svc', containers: [] } })).toEqual({ labels, oldLabels: labels, podChanged: false });
+    expect(update({ spec: { hostname: 'h', containers: [] } })).toEqual({
+      labels,
+      oldLabels: labels,
+      podChanged: false,
+    });
+    expect(update({ spec: { subdomain: 'svc', containers: [] } })).toEqual({
+      labels,
+      oldLabels: labels,
+      podChanged: false,
+    });
   });
 
   it('podChange has no old labels when there were none', () => {

@@ -3,7 +3,8 @@ import { type ServiceSelector, servicesForPod } from '#shared/membership/service
 import { service } from '../kube/objects.ts';
 
 /** One service for each letter, which selects the label of that letter. */
-const letters = (text: string): ServiceSelector[] => [...text].map((name) => ({ metadata: { name }, spec: { selector: { [name]: 'x' } } }));
+const letters = (text: string): ServiceSelector[] =>
+  [...text].map((name) => ({ metadata: { name }, spec: { selector: { [name]: 'x' } } }));
 const labelled = (text: string) => Object.fromEntries([...text].map((name) => [name, 'x']));
 
 /** Names of the services that a pod's move from one set of labels to another wakes. */
@@ -18,10 +19,13 @@ describe('servicesForPod [UT-50 TestDetermineNeededServiceUpdates]', () => {
     ['none to some', '', 'abc', 'abc', 'abc'],
     ['one removed, one added, two kept', 'abc', 'bcd', 'ad', 'abcd'],
     ['none', '', '', '', ''],
-  ])('%s services that gained or lost the pod, or all if the pod changed too', (_, old, now, difference, union) => {
-    expect(woken(old, now, false)).toBe(difference);
-    expect(woken(old, now, true)).toBe(union);
-  });
+  ])(
+    '%s services that gained or lost the pod, or all if the pod changed too',
+    (_, old, now, difference, union) => {
+      expect(woken(old, now, false)).toBe(difference);
+      expect(woken(old, now, true)).toBe(union);
+    },
+  );
 
   it.each([
     ['a', 'a'],
@@ -29,9 +33,14 @@ describe('servicesForPod [UT-50 TestDetermineNeededServiceUpdates]', () => {
     ['c', 'c'],
     ['x', ''],
     ['ac', 'ac'],
-  ])('a deleted pod with label %s wakes its own services: "%s" [UT-53 TestGetPodServicesToUpdate]', (labels, expected) => {
-    expect(servicesForPod({ labels: labelled(labels), podChanged: false }, letters('abc')).join('')).toBe(expected);
-  });
+  ])(
+    'a deleted pod with label %s wakes its own services: "%s" [UT-53 TestGetPodServicesToUpdate]',
+    (labels, expected) => {
+      expect(servicesForPod({ labels: labelled(labels), podChanged: false }, letters('abc')).join('')).toBe(
+        expected,
+      );
+    },
+  );
 
   it('passes over services without a selector and takes those with an empty one', () => {
     const services: ServiceSelector[] = [

@@ -1,4 +1,7 @@
-/** A hand-over takes no endpoint from a proxy, whatever the ports and families of a Service and the state of its next writer. */
+/**
+ * A hand-over takes no endpoint from a proxy, whatever the ports and families of a Service and the state of
+ * its next writer.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -24,7 +27,11 @@ const someService = fc
     publishNotReadyAddresses: fc.boolean(),
   })
   .map(({ ports, ...spec }) =>
-    service({ ...spec, clusterIP: ports.length === 0 ? 'None' : '10.0.0.1', ports: ports.map((p, i) => ({ ...p, port: i + 1 })) }),
+    service({
+      ...spec,
+      clusterIP: ports.length === 0 ? 'None' : '10.0.0.1',
+      ports: ports.map((p, i) => ({ ...p, port: i + 1 })),
+    }),
   );
 
 const somePods = fc.uniqueArray(
@@ -43,7 +50,11 @@ const podOf = ({ id, ready, families, web }: SomePod): Pod =>
   pod(`pod-${id}`, {
     ready,
     ips: families.map((f) => (f === '4' ? `10.0.0.${id + 1}` : `fd00::${id + 1}`)),
-    spec: { containers: [{ name: 'c', ports: web === undefined ? [] : [{ name: 'web', containerPort: web, protocol: 'TCP' }] }] },
+    spec: {
+      containers: [
+        { name: 'c', ports: web === undefined ? [] : [{ name: 'web', containerPort: web, protocol: 'TCP' }] },
+      ],
+    },
   });
 
 const decide = (of: Service, pods: readonly Pod[]): SlicesPlan =>
@@ -61,16 +72,23 @@ const decide = (of: Service, pods: readonly Pod[]): SlicesPlan =>
 const slicesBy = (manager: string, of: Service, pods: readonly Pod[]): readonly EndpointSlice[] =>
   decide(of, pods)
     .addressTypes.flatMap((t) => t.create)
-    .map((slice, i) => ({ ...slice, metadata: { ...slice.metadata, name: `${manager}-${i}`, labels: { [labelSliceManagedBy]: manager } } }));
+    .map((slice, i) => ({
+      ...slice,
+      metadata: { ...slice.metadata, name: `${manager}-${i}`, labels: { [labelSliceManagedBy]: manager } },
+    }));
 
-/** What a proxy sends the traffic of each port of the Service to; of a headless Service without ports its addresses by DNS. */
+/**
+ * What a proxy sends the traffic of each port of the Service to; of a headless Service without ports its
+ * addresses by DNS.
+ */
 function destinations(slices: readonly EndpointSlice[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { addressType, endpoints, ports } of slices) {
     for (const { addresses, conditions } of endpoints ?? []) {
       if (conditions?.ready === false) continue;
       if (!ports || ports.length === 0) found.add(`${addressType} ${addresses[0]}`);
-      for (const { name, port: number, protocol } of ports ?? []) found.add(`${addressType} ${name} ${protocol} ${addresses[0]}:${number}`);
+      for (const { name, port: number, protocol } of ports ?? [])
+        found.add(`${addressType} ${name} ${protocol} ${addresses[0]}:${number}`);
     }
   }
   return found;
@@ -78,17 +96,32 @@ function destinations(slices: readonly EndpointSlice[]): ReadonlySet<string> {
 
 it('our slices are deleted if and only if those of the next writer serve each ready address on each port', () => {
   let deleted = 0;
-  const check = (now: Service, theirs: Service, pods: readonly SomePod[], known: readonly SomePod[], isUpToDate: boolean): void => {
+  const check = (
+    now: Service,
+    theirs: Service,
+    pods: readonly SomePod[],
+    known: readonly SomePod[],
+    isUpToDate: boolean,
+  ): void => {
     const all = pods.map(podOf);
     const ours = slicesBy(optInManagedBy, now, all);
-    const others = isUpToDate ? slicesBy(slicesManagedBy, now, all) : slicesBy(slicesManagedBy, theirs, known.map(podOf));
-    const plan = handOver({ writer: 'built-in', slices: [...ours, ...others], endpoints: undefined, ready: servedBy(ours) });
+    const others = isUpToDate
+      ? slicesBy(slicesManagedBy, now, all)
+      : slicesBy(slicesManagedBy, theirs, known.map(podOf));
+    const plan = handOver({
+      writer: 'built-in',
+      slices: [...ours, ...others],
+      endpoints: undefined,
+      ready: servedBy(ours),
+    });
     const [before, left] = [destinations(ours), destinations(others)];
     const isServed = others.length > 0 && [...before].every((d) => left.has(d));
     expect(plan.withdrawn).toEqual(isServed ? ours : []);
     expect(plan.isWaiting).toBe(ours.length > 0 && !isServed);
     if (plan.withdrawn.length > 0 && before.size > 0) deleted++;
   };
-  fc.assert(fc.property(someService, someService, somePods, somePods, fc.boolean(), check), { numRuns: 1_000 });
+  fc.assert(fc.property(someService, someService, somePods, somePods, fc.boolean(), check), {
+    numRuns: 1_000,
+  });
   expect(deleted).toBeGreaterThan(50);
 });

@@ -11,7 +11,10 @@ describe('the annotation fleet-endpoints/selector', () => {
     ['app=', { app: '' }],
     ['app.kubernetes.io/name=web_1.2', { 'app.kubernetes.io/name': 'web_1.2' }],
     [`${long}=${long}`, { [long]: long }],
-    [Array.from({ length: 16 }, (_, i) => `k${i}=v`).join(','), Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, 'v']))],
+    [
+      Array.from({ length: 16 }, (_, i) => `k${i}=v`).join(','),
+      Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, 'v'])),
+    ],
   ])('selects as spec.selector does: %s', (text, selector) => {
     expect(parseSelector(text)).toEqual({ selector });
   });

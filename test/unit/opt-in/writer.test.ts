@@ -6,32 +6,50 @@ import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { service } from '../kube/objects.ts';
 
 /** `annotation` undefined: without it. */
-function annotated(annotation: string | undefined, spec: Partial<NonNullable<Service['spec']>> = {}): Service {
+function annotated(
+  annotation: string | undefined,
+  spec: Partial<NonNullable<Service['spec']>> = {},
+): Service {
   const { selector: _, ...rest } = service().spec ?? {};
   const plain = service();
   return {
     ...plain,
-    metadata: { ...plain.metadata, ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }) },
+    metadata: {
+      ...plain.metadata,
+      ...(annotation !== undefined && { annotations: { [annotationSelector]: annotation } }),
+    },
     spec: { ...rest, ...spec },
   };
 }
 
 describe('the endpoints of a service', () => {
   it.each([
-    ['the built-in controllers, for it has a selector', annotated(undefined, { selector: { app: 'web' } }), { by: 'built-in' }],
+    [
+      'the built-in controllers, for it has a selector',
+      annotated(undefined, { selector: { app: 'web' } }),
+      { by: 'built-in' },
+    ],
     [
       'the built-in controllers, for it has a selector still and is only announced to opt in',
       annotated('app=new', { selector: { app: 'web' } }),
       { by: 'built-in', annotated: { app: 'new' } },
     ],
-    ['us, for it has the annotation and no selector', annotated('app=web'), { by: 'opt-in', selector: { app: 'web' } }],
+    [
+      'us, for it has the annotation and no selector',
+      annotated('app=web'),
+      { by: 'opt-in', selector: { app: 'web' } },
+    ],
     [
       'us without a change, for its annotation cannot be followed',
       annotated('a in (b)'),
       { by: 'invalid-annotation', reason: expect.stringContaining('a in (b)') },
     ],
     ['nobody, for it has neither', annotated(undefined), { by: 'no-annotation' }],
-    ['nobody, for its annotation is empty', annotated(' '), { by: 'none', reason: expect.stringContaining('is empty') }],
+    [
+      'nobody, for its annotation is empty',
+      annotated(' '),
+      { by: 'none', reason: expect.stringContaining('is empty') },
+    ],
     [
       'nobody, for it is an ExternalName',
       annotated('app=web', { type: 'ExternalName' }),
@@ -71,7 +89,8 @@ describe('the projection of a service', () => {
   });
 
   it('the projection of a service of the version before, which knew no such annotation, is read', () => {
-    const before = '["svc-uid",1514764800,{"a":"b"},{},0,{"clusterIP":"10.0.0.1","ipFamilies":["IPv4"],"ports":[{"port":80}]}]';
+    const before =
+      '["svc-uid",1514764800,{"a":"b"},{},0,{"clusterIP":"10.0.0.1","ipFamilies":["IPv4"],"ports":[{"port":80}]}]';
     expect(writerOf(decodeProjection('Service', 'ns', 'svc', before))).toMatchObject({ by: 'no-annotation' });
   });
 });

@@ -26,7 +26,14 @@ function namespace() {
     queries: () => queries,
     write: async (name: string, rv: string, exists = true): Promise<void> => {
       const projection = exists ? encodeProjection('Pod', pod(name)) : undefined;
-      const record = { namespace: 'ns', name, version: versionOf(1, rv), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
+      const record = {
+        namespace: 'ns',
+        name,
+        version: versionOf(1, rv),
+        projection,
+        unnotifiedLabels: undefined,
+        deletedAtMs: 0,
+      };
       await putObject(store, 'Pod', record, await readObject(store, 'Pod', 'ns', name));
     },
   };

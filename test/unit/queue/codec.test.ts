@@ -13,7 +13,11 @@ it('a small message is plain JSON', () => {
 it('a message above 4 KB is compressed and comes back the same', () => {
   const message = {
     v: 1,
-    entries: Array.from({ length: 200 }, (_, i) => ({ namespace: 'default', name: `web-${i}`, projection: '["uid",{"app":"web"}]' })),
+    entries: Array.from({ length: 200 }, (_, i) => ({
+      namespace: 'default',
+      name: `web-${i}`,
+      projection: '["uid",{"app":"web"}]',
+    })),
   };
   const body = encodeMessage(message);
   expect(body).toMatch(/^z:/);
@@ -23,11 +27,15 @@ it('a message above 4 KB is compressed and comes back the same', () => {
 
 it('any JSON value survives encoding, in characters that SQS accepts', () => {
   fc.assert(
-    fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('', 'x'.repeat(5000), '\uFFFF'), (value, padding) => {
-      const body = encodeMessage({ value, padding });
-      expect(body).toMatch(/^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u);
-      expect(decodeMessage(body)).toEqual(JSON.parse(JSON.stringify({ value, padding })));
-    }),
+    fc.property(
+      fc.jsonValue({ stringUnit: 'binary' }),
+      fc.constantFrom('', 'x'.repeat(5000), '\uFFFF'),
+      (value, padding) => {
+        const body = encodeMessage({ value, padding });
+        expect(body).toMatch(/^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u);
+        expect(decodeMessage(body)).toEqual(JSON.parse(JSON.stringify({ value, padding })));
+      },
+    ),
   );
 });
 
@@ -38,7 +46,11 @@ it.each([
   ['something that is not base64', 'z:###', /not base64/],
   ['nothing compressed', 'z:', /not base64/],
   ['bytes that are not deflated', 'z://///w==', /does not inflate/],
-  ['half of the compressed bytes', packed(Buffer.from(JSON.stringify({ v: 1, name: 'web' }))).slice(0, 10), /does not inflate/],
+  [
+    'half of the compressed bytes',
+    packed(Buffer.from(JSON.stringify({ v: 1, name: 'web' }))).slice(0, 10),
+    /does not inflate/,
+  ],
   ['bytes that are not UTF-8', packed(Buffer.from([0x22, 0xff, 0x22])), /does not inflate/],
   ['a bomb', packed(Buffer.alloc(defaultLimits.queue.inflateBytes + 1, 0x20)), /more than 16777216 bytes/],
 ])('%s is refused', (_, body, why) => {

@@ -8,7 +8,13 @@ import { checkEntries, parseEventsMessage, readWakeUp } from '#shared/queue/pars
 import { pod, service } from '../kube/objects.ts';
 
 const header = { v: 1, cluster: 'c', session: 's', uid: 'u', firstListVersion: '1' };
-const podEntry = { namespace: 'ns', name: 'p', resourceVersion: '5', projection: encodeProjection('Pod', pod('p')), observedAtMs: 1 };
+const podEntry = {
+  namespace: 'ns',
+  name: 'p',
+  resourceVersion: '5',
+  projection: encodeProjection('Pod', pod('p')),
+  observedAtMs: 1,
+};
 const valid = [
   {
     ...header,
@@ -18,13 +24,29 @@ const valid = [
     kubernetesVersion: 'v1.37.2',
     annotated: { valid: 2, invalid: 0, sliced: 3, stray: 1 },
   },
-  { ...header, type: 'live', kind: 'Pod', asOf: '5', entries: [podEntry, { namespace: 'ns', name: 'gone', resourceVersion: '4' }] },
+  {
+    ...header,
+    type: 'live',
+    kind: 'Pod',
+    asOf: '5',
+    entries: [podEntry, { namespace: 'ns', name: 'gone', resourceVersion: '4' }],
+  },
   {
     ...header,
     type: 'live',
     kind: 'EndpointSlice',
     asOf: '5',
-    entries: [{ namespace: 'ns', name: 's', resourceVersion: '5', uid: 'u', generation: 1, service: 'svc', managedBy: 'x' }],
+    entries: [
+      {
+        namespace: 'ns',
+        name: 's',
+        resourceVersion: '5',
+        uid: 'u',
+        generation: 1,
+        service: 'svc',
+        managedBy: 'x',
+      },
+    ],
   },
   {
     ...header,
@@ -36,7 +58,14 @@ const valid = [
     isLast: true,
     from: '',
     to: '',
-    entries: [{ namespace: 'ns', name: 'svc', resourceVersion: '5', projection: encodeProjection('Service', service()) }],
+    entries: [
+      {
+        namespace: 'ns',
+        name: 'svc',
+        resourceVersion: '5',
+        projection: encodeProjection('Service', service()),
+      },
+    ],
   },
 ] as const;
 const wakeUp = {
@@ -64,14 +93,21 @@ function read(parse: (body: string) => unknown, body: string): unknown {
 /** The message with one value somewhere in it exchanged, or taken away. */
 const mutated = (message: object) =>
   fc
-    .tuple(fc.nat(), fc.oneof(fc.anything(), fc.constantFrom(undefined, null, '', 'x'.repeat(300), -1, 1.5, '01', [], {}, '__proto__')))
+    .tuple(
+      fc.nat(),
+      fc.oneof(
+        fc.anything(),
+        fc.constantFrom(undefined, null, '', 'x'.repeat(300), -1, 1.5, '01', [], {}, '__proto__'),
+      ),
+    )
     .map(([n, value]) => {
       const copy = structuredClone(message) as Record<string, unknown>;
       const places: [Record<string, unknown>, string][] = [];
       const walk = (object: Record<string, unknown>): void => {
         for (const key of Object.keys(object)) {
           places.push([object, key]);
-          if (typeof object[key] === 'object' && object[key] !== null) walk(object[key] as Record<string, unknown>);
+          if (typeof object[key] === 'object' && object[key] !== null)
+            walk(object[key] as Record<string, unknown>);
         }
       };
       walk(copy);
@@ -119,7 +155,13 @@ describe('any input is read or refused with a reason', () => {
   it('projections of any shape', () => {
     fc.assert(
       fc.property(fc.constantFrom('Pod', 'Service', 'Node'), fc.json(), (kind, projection) => {
-        const message = { ...header, type: 'live', kind, asOf: '5', entries: [{ namespace: 'ns', name: 'x', resourceVersion: '5', projection }] };
+        const message = {
+          ...header,
+          type: 'live',
+          kind,
+          asOf: '5',
+          entries: [{ namespace: 'ns', name: 'x', resourceVersion: '5', projection }],
+        };
         read(readEvents, JSON.stringify(message));
       }),
       { numRuns: 500 },
@@ -129,7 +171,10 @@ describe('any input is read or refused with a reason', () => {
 
 it('messages of the relay and the workers pass unchanged, compressed or not', () => {
   for (const message of valid) expect(parseEventsMessage(encodeMessage(message))).toEqual(message);
-  const many = { ...valid[1], entries: Array.from({ length: 200 }, (_, i) => ({ ...podEntry, name: `p${i}` })) };
+  const many = {
+    ...valid[1],
+    entries: Array.from({ length: 200 }, (_, i) => ({ ...podEntry, name: `p${i}` })),
+  };
   expect(parseEventsMessage(encodeMessage(many))).toEqual(many);
   const { v: _, ...fields } = wakeUp;
   expect(readWakeUp(encodeMessage({ ...wakeUp, ofNextVersion: 1 }))).toEqual(fields);
@@ -139,29 +184,54 @@ it('the reason has the error, the given value and the allowed values', () => {
   const reason = (message: object, parse = parseEventsMessage as (body: string) => unknown): string => {
     try {
       const parsed = parse(JSON.stringify(message)) as EventsMessage;
-      return ('entries' in parsed && checkEntries(parsed.kind, parsed.entries).refused[0]?.reason) || 'passes';
+      return (
+        ('entries' in parsed && checkEntries(parsed.kind, parsed.entries).refused[0]?.reason) || 'passes'
+      );
     } catch (e) {
       return (e as Error).message;
     }
   };
   expect(reason({ ...valid[1], v: 2 })).toBe('v is 2: this version reads 1');
   expect(reason({ ...valid[1], kind: 'Secret' })).toMatch(/^kind is "Secret": Service, Pod, Node/);
-  expect(reason({ ...valid[1], asOf: '05' })).toBe('asOf is "05": a resourceVersion of 1 to 39 digits is needed');
+  expect(reason({ ...valid[1], asOf: '05' })).toBe(
+    'asOf is "05": a resourceVersion of 1 to 39 digits is needed',
+  );
   expect(reason({ ...valid[1], cluster: undefined })).toMatch(/^cluster is missing: text/);
-  expect(reason({ ...valid[1], entries: [{ ...podEntry, name: 'x'.repeat(254) }] })).toMatch(/^name is "xxx.*a DNS subdomain is needed for a Pod$/);
-  expect(reason({ ...valid[1], entries: [{ ...podEntry, projection: '{}' }] })).toMatch(/^projection is .*the projection of a Pod is needed$/);
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, name: 'x'.repeat(254) }] })).toMatch(
+    /^name is "xxx.*a DNS subdomain is needed for a Pod$/,
+  );
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, projection: '{}' }] })).toMatch(
+    /^projection is .*the projection of a Pod is needed$/,
+  );
   const deep = JSON.parse('['.repeat(30) + ']'.repeat(30)) as object;
   const slice = valid[2].entries[0];
-  expect(reason({ ...valid[1], later: deep })).toBe('message is nested too deeply: at most 20 levels are allowed');
-  expect(reason({ ...valid[1], entries: [{ ...podEntry, projection: JSON.stringify(['u', { a: deep }, [], '', 1, [], 1, 0]) }] })).toMatch(
-    /^projection of Pod "ns\/p" has an invalid value for the number of levels: /,
+  expect(reason({ ...valid[1], later: deep })).toBe(
+    'message is nested too deeply: at most 20 levels are allowed',
   );
-  expect(reason({ ...valid[1], entries: [{ ...podEntry, observedAtMs: 'x' }] })).toBe('observedAtMs is "x": a time in ms since the epoch is needed');
-  expect(reason({ ...valid[2], entries: [{ ...slice, object: 5 }] })).toBe('object is 5: an object is needed');
-  expect(reason({ ...wakeUp, requeues: '1' }, readWakeUp)).toBe('requeues is "1": a whole number, 0 or more, is needed');
-  expect(reason({ ...wakeUp, notBeforeMs: 'x' }, readWakeUp)).toBe('notBeforeMs is "x": a time in ms since the epoch is needed');
-  expect(reason({ ...wakeUp, generation: -1 }, readWakeUp)).toBe('generation is -1: a whole number, 0 or more, or "latest" is needed');
-  expect(reason({ ...wakeUp, retryNumbers: { no: 1 } }, readWakeUp)).toMatch(/^a key of retryNumbers is "no": endpoints, slices are allowed/);
+  expect(
+    reason({
+      ...valid[1],
+      entries: [{ ...podEntry, projection: JSON.stringify(['u', { a: deep }, [], '', 1, [], 1, 0]) }],
+    }),
+  ).toMatch(/^projection of Pod "ns\/p" has an invalid value for the number of levels: /);
+  expect(reason({ ...valid[1], entries: [{ ...podEntry, observedAtMs: 'x' }] })).toBe(
+    'observedAtMs is "x": a time in ms since the epoch is needed',
+  );
+  expect(reason({ ...valid[2], entries: [{ ...slice, object: 5 }] })).toBe(
+    'object is 5: an object is needed',
+  );
+  expect(reason({ ...wakeUp, requeues: '1' }, readWakeUp)).toBe(
+    'requeues is "1": a whole number, 0 or more, is needed',
+  );
+  expect(reason({ ...wakeUp, notBeforeMs: 'x' }, readWakeUp)).toBe(
+    'notBeforeMs is "x": a time in ms since the epoch is needed',
+  );
+  expect(reason({ ...wakeUp, generation: -1 }, readWakeUp)).toBe(
+    'generation is -1: a whole number, 0 or more, or "latest" is needed',
+  );
+  expect(reason({ ...wakeUp, retryNumbers: { no: 1 } }, readWakeUp)).toMatch(
+    /^a key of retryNumbers is "no": endpoints, slices are allowed/,
+  );
   const ofController = { ...wakeUp, kind: 'import', retryNumbers: { slices: 1 } };
   expect(reason(ofController, readWakeUp)).toMatch(/^a key of retryNumbers is "slices": import is allowed/);
 });
@@ -171,21 +241,57 @@ it.each([
   ['a name in capitals', 'Pod', { namespace: 'shop', name: 'Web' }],
   ['a namespace with a slash', 'Pod', { namespace: 'shop/web', name: 'web' }],
   ['a node with a namespace', 'Node', { namespace: 'shop', name: 'n1' }],
-  ['a port that is too large', 'Service', { namespace: 'shop', name: 'web', projection: '["u",0,{},{},0,{"ports":[{"port":99999999}]}]' }],
-  ['a port that is text', 'Service', { namespace: 'shop', name: 'web', projection: '["u",0,{},{},0,{"ports":[{"port":"80"}]}]' }],
-  ['a label with a blank', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{"a b":"c"},[],"n",1,[],1,0]' }],
-  ['a label that is a number', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{"a":1},[],"n",1,[],1,0]' }],
-  ['the name of a node in Chinese', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{},[],"漢",1,[],1,0]' }],
-  ['a hostname with a dot', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{},[],"n",1,[],1,0,{"h":"a.b"}]' }],
-  ['a subdomain in capitals', 'Pod', { namespace: 'shop', name: 'web', projection: '["u",{},[],"n",1,[],1,0,{"s":"SUB"}]' }],
-  ['a lone surrogate', 'Service', { namespace: 'shop', name: 'web', projection: '["u",0,{},{"fleet-endpoints/selector":"\\ud800"},0,{}]' }],
+  [
+    'a port that is too large',
+    'Service',
+    { namespace: 'shop', name: 'web', projection: '["u",0,{},{},0,{"ports":[{"port":99999999}]}]' },
+  ],
+  [
+    'a port that is text',
+    'Service',
+    { namespace: 'shop', name: 'web', projection: '["u",0,{},{},0,{"ports":[{"port":"80"}]}]' },
+  ],
+  [
+    'a label with a blank',
+    'Pod',
+    { namespace: 'shop', name: 'web', projection: '["u",{"a b":"c"},[],"n",1,[],1,0]' },
+  ],
+  [
+    'a label that is a number',
+    'Pod',
+    { namespace: 'shop', name: 'web', projection: '["u",{"a":1},[],"n",1,[],1,0]' },
+  ],
+  [
+    'the name of a node in Chinese',
+    'Pod',
+    { namespace: 'shop', name: 'web', projection: '["u",{},[],"漢",1,[],1,0]' },
+  ],
+  [
+    'a hostname with a dot',
+    'Pod',
+    { namespace: 'shop', name: 'web', projection: '["u",{},[],"n",1,[],1,0,{"h":"a.b"}]' },
+  ],
+  [
+    'a subdomain in capitals',
+    'Pod',
+    { namespace: 'shop', name: 'web', projection: '["u",{},[],"n",1,[],1,0,{"s":"SUB"}]' },
+  ],
+  [
+    'a lone surrogate',
+    'Service',
+    { namespace: 'shop', name: 'web', projection: '["u",0,{},{"fleet-endpoints/selector":"\\ud800"},0,{}]' },
+  ],
 ] as const)('an object with %s is refused, and the others of its message are not', (_what, kind, entry) => {
   const good = { namespace: kind === 'Node' ? '' : 'shop', name: 'good', resourceVersion: '4' };
   const message = { ...valid[1], kind, entries: [good, { resourceVersion: '5', ...entry }] };
-  const { entries } = parseEventsMessage(JSON.stringify(message)) as EventsMessage & { readonly entries: readonly InputEntry[] };
+  const { entries } = parseEventsMessage(JSON.stringify(message)) as EventsMessage & {
+    readonly entries: readonly InputEntry[];
+  };
   const { accepted, refused } = checkEntries(kind, entries);
   expect(accepted).toEqual([good]);
-  expect(refused).toMatchObject([{ namespace: entry.namespace, name: entry.name, entry: { resourceVersion: '5', ...entry } }]);
+  expect(refused).toMatchObject([
+    { namespace: entry.namespace, name: entry.name, entry: { resourceVersion: '5', ...entry } },
+  ]);
   expect(refused[0]?.reason).not.toBe('');
 });
 
@@ -197,9 +303,14 @@ it.each(['web', 'web.v1', 'A_label.value'])('a wake-up for %s passes', (name) =>
   expect(readWakeUp(encodeMessage({ ...wakeUp, name }))).toMatchObject({ name });
 });
 
-it.each(['pod', '', undefined, 'Service'])('a wake-up of kind %s is refused with the kinds that there are', (kind) => {
-  expect(() => readWakeUp(encodeMessage({ ...wakeUp, kind }))).toThrow(/^kind is .*: service, export, import are allowed$/);
-});
+it.each(['pod', '', undefined, 'Service'])(
+  'a wake-up of kind %s is refused with the kinds that there are',
+  (kind) => {
+    expect(() => readWakeUp(encodeMessage({ ...wakeUp, kind }))).toThrow(
+      /^kind is .*: service, export, import are allowed$/,
+    );
+  },
+);
 
 it.each([
   ['Service', 'web', ''],
@@ -208,12 +319,17 @@ it.each([
   ['Namespace', '', '/'],
   ['Namespace', 'shop/web', ''],
 ])('a list of kind %s from "%s" to "%s" is refused', (kind, from, to) => {
-  expect(() => parseEventsMessage(encodeMessage({ ...valid[3], kind, from, to, entries: [] }))).toThrow(UnreadableMessage);
+  expect(() => parseEventsMessage(encodeMessage({ ...valid[3], kind, from, to, entries: [] }))).toThrow(
+    UnreadableMessage,
+  );
 });
 
 it.each([
   ['Service', 'shop/a', 'shop/web'],
   ['Node', '/node-1', '/node-2'],
 ])('a list of kind %s from %s to %s passes', (kind, from, to) => {
-  expect(parseEventsMessage(encodeMessage({ ...valid[3], kind, from, to, entries: [] }))).toMatchObject({ from, to });
+  expect(parseEventsMessage(encodeMessage({ ...valid[3], kind, from, to, entries: [] }))).toMatchObject({
+    from,
+    to,
+  });
 });

@@ -13,13 +13,17 @@ import { encodeParts } from '#shared/queue/list-parts.ts';
 import { entry, ingestHub, silent } from '#test/unit/ingest/hub.ts';
 import { endpoints, service } from '#test/unit/kube/objects.ts';
 
-/** A Service with an annotation that the controllers read, as long as is wanted: the API server takes 256 KB of annotations, and labels beside. */
+/**
+ * A Service with an annotation that the controllers read, as long as is wanted: the API server takes 256 KB
+ * of annotations, and labels beside.
+ */
 function annotated(text: string) {
   const labels = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`label-${i}`, 'v'.repeat(63)]));
   const { metadata, ...rest } = service();
   return { ...rest, metadata: { ...metadata, labels, annotations: { [annotationTopologyMode]: text } } };
 }
-const bytesOf = (text: string): number => Buffer.byteLength(inputEntry('Service', annotated(text), '5').projection ?? '');
+const bytesOf = (text: string): number =>
+  Buffer.byteLength(inputEntry('Service', annotated(text), '5').projection ?? '');
 
 describe('an object is bounded in bytes, as the table counts', () => {
   it('a Service of few characters and many bytes is refused, with its size', () => {
@@ -33,7 +37,11 @@ describe('an object is bounded in bytes, as the table counts', () => {
     expect(() => bytesOf(`${largest}語`)).toThrow(RangeError);
     const hub = await ingestHub();
     const name = 'n'.repeat(63);
-    const sent = (rv: string) => ({ ...inputEntry('Service', annotated(largest), rv), namespace: 's'.repeat(63), name });
+    const sent = (rv: string) => ({
+      ...inputEntry('Service', annotated(largest), rv),
+      namespace: 's'.repeat(63),
+      name,
+    });
     const neighbour = entry('Service', 4, service());
     for (const kind of kinds.filter((k) => k !== 'Service')) await hub.ingest(hub.list(kind, 10));
     expect(await hub.ingest(hub.list('Service', 10, neighbour, sent('5')))).toEqual([]);
@@ -58,11 +66,17 @@ describe('an object is bounded in bytes, as the table counts', () => {
 
 describe('whole Endpoints, for shadow mode', () => {
   const annotatedEndpoints = (annotation: string) => endpoints([], { annotations: { a: annotation } });
-  const whole = (annotation: string) => outputEntry('Endpoints', annotatedEndpoints(annotation), '7', { outputs: 'full' });
+  const whole = (annotation: string) =>
+    outputEntry('Endpoints', annotatedEndpoints(annotation), '7', { outputs: 'full' });
 
   it('whole Endpoints, for shadow mode, are refused above a megabyte of JSON, however well they compress, and go as metadata at any size', () => {
-    expect(() => whole('x'.repeat(1_100_000))).toThrow(/the whole object has 1\d{6} bytes: at most 1000000 are sent/);
-    expect(outputEntry('Endpoints', annotatedEndpoints('x'.repeat(1_100_000)), '7')).toMatchObject({ namespace: 'ns', name: 'svc' });
+    expect(() => whole('x'.repeat(1_100_000))).toThrow(
+      /the whole object has 1\d{6} bytes: at most 1000000 are sent/,
+    );
+    expect(outputEntry('Endpoints', annotatedEndpoints('x'.repeat(1_100_000)), '7')).toMatchObject({
+      namespace: 'ns',
+      name: 'svc',
+    });
   });
 
   it('whole Endpoints, for shadow mode, are left out of a list when they do not compress to 256 KiB, which any queue takes', () => {

@@ -10,7 +10,12 @@ import { manualClock } from '#test/relay/manual-clock.ts';
 
 const header = { v: 1, cluster: 'c', session: 's', uid: 'u', firstListVersion: '1' };
 const logged: Fields[] = [];
-const quiet: Log = { info() {}, warn() {}, error: (message, fields) => void logged.push({ message, ...fields }), with: () => quiet };
+const quiet: Log = {
+  info() {},
+  warn() {},
+  error: (message, fields) => void logged.push({ message, ...fields }),
+  with: () => quiet,
+};
 const never = new AbortController().signal;
 
 function outbox({ sendMs = 10, ...relay }: Partial<RelayLimits> & { readonly sendMs?: number } = {}) {
@@ -27,16 +32,32 @@ function outbox({ sendMs = 10, ...relay }: Partial<RelayLimits> & { readonly sen
       await new Promise<void>((resolve) => clock.after(sendMs, resolve));
       if (queue.refuse) throw new Error('out of reach');
       const refused = messages.filter((m) => queue.never(decodeMessage(m.body) as LiveMessage));
-      sent.push(...messages.filter((m) => !refused.includes(m)).map((m) => decodeMessage(m.body) as LiveMessage));
+      sent.push(
+        ...messages.filter((m) => !refused.includes(m)).map((m) => decodeMessage(m.body) as LiveMessage),
+      );
       if (refused.length > 0) throw new SendError('refused', refused.slice(0, 1));
     },
   };
-  const box = new Outbox({ queue, clock, log: quiet, meter, limits: { ...defaultLimits, relay: { ...defaultLimits.relay, ...relay } } }, header);
+  const box = new Outbox(
+    {
+      queue,
+      clock,
+      log: quiet,
+      meter,
+      limits: { ...defaultLimits, relay: { ...defaultLimits.relay, ...relay } },
+    },
+    header,
+  );
   for (const kind of ['Pod', 'EndpointSlice', 'Service'] as const) box.markRead(kind, '1');
   return { box, clock, meter, queue, sent, calls };
 }
 
-const entry = (name: string, rv: number, projection = `["${rv}"]`): Entry => ({ namespace: 'n', name, resourceVersion: String(rv), projection });
+const entry = (name: string, rv: number, projection = `["${rv}"]`): Entry => ({
+  namespace: 'n',
+  name,
+  resourceVersion: String(rv),
+  projection,
+});
 const slice = (rv: number, service: string, formerService?: string): OutputEntry => ({
   namespace: 'n',
   name: 's',
@@ -71,7 +92,9 @@ it('the outbox gathers for 20 ms after a send where little comes, however quick 
 });
 
 /** Messages a second and changes a message, once the rate has been the same for some seconds. */
-async function steady(changesASecond: number): Promise<{ readonly messages: number; readonly filled: number }> {
+async function steady(
+  changesASecond: number,
+): Promise<{ readonly messages: number; readonly filled: number }> {
   const { box, clock, sent } = outbox({ sendMs: 1 });
   let before = 0;
   for (let i = 0; i < changesASecond * 8; i++) {
@@ -80,7 +103,10 @@ async function steady(changesASecond: number): Promise<{ readonly messages: numb
     if (i === changesASecond * 4) before = sent.length;
   }
   const messages = sent.slice(before);
-  return { messages: messages.length / 4, filled: messages.reduce((sum, m) => sum + m.entries.length, 0) / messages.length };
+  return {
+    messages: messages.length / 4,
+    filled: messages.reduce((sum, m) => sum + m.entries.length, 0) / messages.length,
+  };
 }
 
 it('the window for which the outbox gathers grows with the rate of changes, so that messages are filled and do not become more', async () => {
@@ -198,7 +224,8 @@ it('ten minutes without the queue: memory stays bounded, nothing is lost, and th
   await clock.advance(60_000);
   await room;
   const arrived = new Map<string, string>();
-  for (const { name, resourceVersion: rv } of sent.flatMap((m) => m.entries)) if (BigInt(arrived.get(name) ?? 0) < BigInt(rv)) arrived.set(name, rv);
+  for (const { name, resourceVersion: rv } of sent.flatMap((m) => m.entries))
+    if (BigInt(arrived.get(name) ?? 0) < BigInt(rv)) arrived.set(name, rv);
   expect(arrived).toEqual(newest);
 });
 
@@ -254,7 +281,16 @@ it('a message that the queue will never take is named and left out, and what com
 it('a part of a list that the queue will never take does not hold up the list’s other parts', async () => {
   const { box, clock, meter, queue, sent } = outbox();
   queue.never = (m) => m.entries.some((e) => e.name === 'bad');
-  const part = (name: string) => JSON.stringify({ ...header, type: 'list', kind: 'Pod', asOf: '9', from: '', to: '', entries: [entry(name, 2)] });
+  const part = (name: string) =>
+    JSON.stringify({
+      ...header,
+      type: 'list',
+      kind: 'Pod',
+      asOf: '9',
+      from: '',
+      to: '',
+      entries: [entry(name, 2)],
+    });
   const delivered = box.deliver(['a', 'bad', 'b'].map(part));
   await clock.advance(100);
   await delivered;

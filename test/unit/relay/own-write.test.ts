@@ -8,7 +8,10 @@ import { silent } from '#test/unit/ingest/hub.ts';
 
 const entry = { namespace: 'ns', name: 'svc', resourceVersion: '9', uid: 'u', service: 'svc' };
 const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;
-const written = (...managedFields: readonly object[]) => ({ type: 'MODIFIED', object: { metadata: { name: 'svc', managedFields } } });
+const written = (...managedFields: readonly object[]) => ({
+  type: 'MODIFIED',
+  object: { metadata: { name: 'svc', managedFields } },
+});
 
 it.each([
   [
@@ -59,13 +62,21 @@ it('the hub’s own writes of an imported slice are not sent; edits and deletion
     limits: defaultLimits,
   });
   const slice = (managedBy: string, ...managedFields: readonly object[]) => ({
-    metadata: { namespace: 'ns', name: 's', labels: { [labelSliceManagedBy]: managedBy, [labelServiceName]: 'derived-x' }, managedFields },
+    metadata: {
+      namespace: 'ns',
+      name: 's',
+      labels: { [labelSliceManagedBy]: managedBy, [labelServiceName]: 'derived-x' },
+      managedFields,
+    },
   });
-  const sent = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: object) => index.onEvent('EndpointSlice', { type, object: object as never }, '9');
+  const sent = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: object) =>
+    index.onEvent('EndpointSlice', { type, object: object as never }, '9');
   const ours = { manager: 'fleet-endpoints-4f2a', time: at(2) };
   expect(sent('ADDED', slice(importsManagedBy, ours))).toBeUndefined();
   expect(sent('MODIFIED', slice(importsManagedBy, ours))).toBeUndefined();
-  expect(sent('MODIFIED', slice(importsManagedBy, ours, { manager: 'kubectl-edit', time: at(3) }))).toMatchObject({ name: 's' });
+  expect(
+    sent('MODIFIED', slice(importsManagedBy, ours, { manager: 'kubectl-edit', time: at(3) })),
+  ).toMatchObject({ name: 's' });
   expect(sent('DELETED', slice(importsManagedBy, ours))).toMatchObject({ deleted: true });
   expect(sent('MODIFIED', slice('fleet-endpoints', ours))).toMatchObject({ name: 's' });
 });

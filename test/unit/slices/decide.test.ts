@@ -1,13 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { annotationTriggerTime, labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import {
+  annotationTriggerTime,
+  labelServiceName,
+  labelSliceManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
 import { hasWork } from '#test/support/slices-work.ts';
-import { carryOut, decide, endpoint, httpPorts, input, managed, only, pod, pods, service, slice, writes } from './fixtures.ts';
+import {
+  carryOut,
+  decide,
+  endpoint,
+  httpPorts,
+  input,
+  managed,
+  only,
+  pod,
+  pods,
+  service,
+  slice,
+  writes,
+} from './fixtures.ts';
 
-const state = { triggerTimes: { service: 1, pods: new Map() }, hints: { populated: true, zones: { IPv4: { a: 1 } } } };
+const state = {
+  triggerTimes: { service: 1, pods: new Map() },
+  hints: { populated: true, zones: { IPv4: { a: 1 } } },
+};
 
 describe('decideSlices', () => {
   it('a service without a selector stays unchanged, with its cached state [UT-60 TestSyncServiceNoSelector]', () => {
-    const plan = decide({ ...state, service: service({ selector: undefined }), slices: [slice('foo-a', [endpoint(1)])] });
+    const plan = decide({
+      ...state,
+      service: service({ selector: undefined }),
+      slices: [slice('foo-a', [endpoint(1)])],
+    });
     expect(plan).toMatchObject({ addressTypes: [], unsupported: [], ...state });
   });
 
@@ -17,7 +42,9 @@ describe('decideSlices', () => {
   ])('leaves an ExternalName service alone, %s [UT-60 TestServiceExternalNameTypeSync]', (_, selector) => {
     const spec = { type: 'ExternalName', externalName: 'example.com', selector };
     expect(decide({ service: service(spec), pods: pods(2) })).toMatchObject({ addressTypes: [] });
-    expect(decide({ service: service(spec), slices: [slice('foo-a', [endpoint(1)])] })).toMatchObject({ unsupported: [] });
+    expect(decide({ service: service(spec), slices: [slice('foo-a', [endpoint(1)])] })).toMatchObject({
+      unsupported: [],
+    });
   });
 
   it('creates nothing for a service that is being deleted [UT-60 TestSyncServicePendingDeletion]', () => {
@@ -38,7 +65,16 @@ describe('decideSlices', () => {
           namespace: 'ns',
           labels: managed,
           annotations: { [annotationTriggerTime]: '2024-01-01T00:00:00Z' },
-          ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'foo', uid: 'service-uid', controller: true, blockOwnerDeletion: true }],
+          ownerReferences: [
+            {
+              apiVersion: 'v1',
+              kind: 'Service',
+              name: 'foo',
+              uid: 'service-uid',
+              controller: true,
+              blockOwnerDeletion: true,
+            },
+          ],
         },
         addressType: 'IPv4',
         endpoints: [],
@@ -48,7 +84,12 @@ describe('decideSlices', () => {
   });
 
   it('writes the ports of an existing slice in the order of their hashes, whatever order they have on the server [ES-27]', () => {
-    const ports = ['a', 'b', 'c'].map((name, i) => ({ name, port: 80 + i, targetPort: 80 + i, protocol: 'TCP' as const }));
+    const ports = ['a', 'b', 'c'].map((name, i) => ({
+      name,
+      port: 80 + i,
+      targetPort: 80 + i,
+      protocol: 'TCP' as const,
+    }));
     const svc = service({ ports });
     const [made] = only(decide({ service: svc, pods: [pod(1)] })).create;
     const stored = slice('foo-a', [endpoint(1)], { ports: [...(made?.ports ?? [])].reverse() });
@@ -59,7 +100,12 @@ describe('decideSlices', () => {
 
   it('forgets a service that does not exist and calls nothing [UT-61 TestSyncServiceMissing]', () => {
     const plan = decide({ ...state, service: undefined, slices: [slice('foo-a', [endpoint(1)])] });
-    expect(plan).toMatchObject({ addressTypes: [], unsupported: [], triggerTimes: undefined, hints: undefined });
+    expect(plan).toMatchObject({
+      addressTypes: [],
+      unsupported: [],
+      triggerTimes: undefined,
+      hints: undefined,
+    });
   });
 
   it('lists the pods that it is given and no others [UT-62 TestSyncServicePodSelection]', () => {
@@ -75,14 +121,18 @@ describe('decideSlices', () => {
   it('keeps the order of the slices that are not pending deletion [UT-69 Test_dropEndpointSlicesPendingDeletion]', () => {
     const names = ['foo-a', 'foo-b', 'foo-c', 'foo-d'];
     const slices = names.map((name, i) =>
-      slice(name, [endpoint(i)], { metadata: i % 2 ? { deletionTimestamp: '2024-01-01T00:00:00Z' } : { ownerReferences: [] } }),
+      slice(name, [endpoint(i)], {
+        metadata: i % 2 ? { deletionTimestamp: '2024-01-01T00:00:00Z' } : { ownerReferences: [] },
+      }),
     );
     expect(only(decide({ slices })).delete.map((s) => s.metadata.name)).toEqual(['foo-a', 'foo-c']);
   });
 
   it('makes one of two slices without pods the placeholder and deletes the other [UT-63 TestSyncServiceEndpointSliceLabelSelection]', () => {
     const plan = decide({ slices: [slice('foo-a', [endpoint(1)]), slice('foo-b', [endpoint(2)])] });
-    expect(only(plan).update).toMatchObject([{ metadata: { name: 'foo-a', uid: 'uid-foo-a', resourceVersion: '1' }, endpoints: [], ports: [] }]);
+    expect(only(plan).update).toMatchObject([
+      { metadata: { name: 'foo-a', uid: 'uid-foo-a', resourceVersion: '1' }, endpoints: [], ports: [] },
+    ]);
     expect(only(plan).delete.map((s) => s.metadata.name)).toEqual(['foo-b']);
   });
 
@@ -93,7 +143,9 @@ describe('decideSlices', () => {
       ['IPv4', '10.0.0.1'],
       ['IPv6', 'fd08::5678:0:0:9abc:def0'],
     ])('takes the %s addresses of dual-stack pods', (family, address) => {
-      const [created] = only(decide({ service: service({ ipFamilies: [family] }), pods: [pod(1, dual)] })).create;
+      const [created] = only(
+        decide({ service: service({ ipFamilies: [family] }), pods: [pod(1, dual)] }),
+      ).create;
       expect(created).toMatchObject({ addressType: family, endpoints: [{ addresses: [address] }] });
     });
 
@@ -106,12 +158,16 @@ describe('decideSlices', () => {
     });
 
     it('a service does not list a completed pod beside a ready one with its address', () => {
-      const [created] = only(decide({ pods: [pod(1, { ips: ['10.0.0.1'] }), pod(2, { ips: ['10.0.0.1'], phase: 'Succeeded' })] })).create;
+      const [created] = only(
+        decide({ pods: [pod(1, { ips: ['10.0.0.1'] }), pod(2, { ips: ['10.0.0.1'], phase: 'Succeeded' })] }),
+      ).create;
       expect(created?.endpoints?.map((e) => e.targetRef?.name)).toEqual(['pod0001']);
     });
 
     it('lists two ready pods with the same address', () => {
-      const [created] = only(decide({ pods: [pod(1, { ips: ['10.0.0.1'] }), pod(2, { ips: ['10.0.0.1'] })] })).create;
+      const [created] = only(
+        decide({ pods: [pod(1, { ips: ['10.0.0.1'] }), pod(2, { ips: ['10.0.0.1'] })] }),
+      ).create;
       expect(created?.endpoints?.map((e) => e.targetRef?.name)).toEqual(['pod0001', 'pod0002']);
     });
   });
@@ -147,22 +203,35 @@ describe('decideSlices', () => {
   });
 
   it('takes the trigger time off an updated slice when there is none, and keeps other annotations', () => {
-    const before = slice('foo-a', [endpoint(1)], { metadata: { annotations: { [annotationTriggerTime]: '2020-01-01T00:00:00Z', mine: 'x' } } });
+    const before = slice('foo-a', [endpoint(1)], {
+      metadata: { annotations: { [annotationTriggerTime]: '2020-01-01T00:00:00Z', mine: 'x' } },
+    });
     const plan = decide({
       pods: [],
       slices: [before, slice('foo-b', [endpoint(2)])],
       triggerTimes: { service: Date.parse('2024-01-01T00:00:00Z'), pods: new Map() },
     });
     expect(only(plan).update[0]?.metadata.annotations).toBeUndefined();
-    const kept = decide({ pods: [pod(1), pod(2)], slices: [before], triggerTimes: { service: Date.parse('2024-01-01T00:00:00Z'), pods: new Map() } });
+    const kept = decide({
+      pods: [pod(1), pod(2)],
+      slices: [before],
+      triggerTimes: { service: Date.parse('2024-01-01T00:00:00Z'), pods: new Map() },
+    });
     expect(only(kept).update[0]?.metadata.annotations).toEqual({ mine: 'x' });
   });
 
   it('settles: a plan that was carried out leaves nothing to do', () => {
-    const before = input({ service: service({ ipFamilies: ['IPv4', 'IPv6'] }), pods: pods(250, { ips: undefined }) });
+    const before = input({
+      service: service({ ipFamilies: ['IPv4', 'IPv6'] }),
+      pods: pods(250, { ips: undefined }),
+    });
     const after = carryOut(before, decide(before));
-    expect(after.slices.map((s) => s.metadata.labels)).toEqual(Array(4).fill({ [labelServiceName]: 'foo', [labelSliceManagedBy]: slicesManagedBy }));
-    expect(after.slices.filter((s) => s.addressType === 'IPv4').map((s) => s.ports)).toEqual(Array(3).fill(httpPorts));
+    expect(after.slices.map((s) => s.metadata.labels)).toEqual(
+      Array(4).fill({ [labelServiceName]: 'foo', [labelSliceManagedBy]: slicesManagedBy }),
+    );
+    expect(after.slices.filter((s) => s.addressType === 'IPv4').map((s) => s.ports)).toEqual(
+      Array(3).fill(httpPorts),
+    );
     expect(hasWork(decide(after))).toBe(false);
   });
 });

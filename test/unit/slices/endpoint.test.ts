@@ -5,7 +5,8 @@ import { deepFreeze, node, type PodOptions, pod, service } from './fixtures.ts';
 
 describe('podToEndpoint [UT-101 TestPodToEndpoint]', () => {
   const publish = service({ publishNotReadyAddresses: true });
-  const conditions = (options: PodOptions, svc = service()) => podToEndpoint(deepFreeze(pod(1, options)), undefined, svc, 'IPv4')?.conditions;
+  const conditions = (options: PodOptions, svc = service()) =>
+    podToEndpoint(deepFreeze(pod(1, options)), undefined, svc, 'IPv4')?.conditions;
 
   it.each([
     ['ready', {}, service(), [true, true, false]],
@@ -33,12 +34,22 @@ describe('podToEndpoint [UT-101 TestPodToEndpoint]', () => {
 
   it('podToEndpoint has every address of its family, canonical and sorted', () => {
     const ips = ['10.0.0.9', '010.0.0.10', 'FD00:0:0::2', 'fd00::1', '::ffff:1.2.3.4'];
-    expect(podToEndpoint(pod(1, { ips }), undefined, service(), 'IPv4')?.addresses).toEqual(['1.2.3.4', '10.0.0.10', '10.0.0.9']);
-    expect(podToEndpoint(pod(1, { ips }), undefined, service(), 'IPv6')?.addresses).toEqual(['fd00::1', 'fd00::2']);
+    expect(podToEndpoint(pod(1, { ips }), undefined, service(), 'IPv4')?.addresses).toEqual([
+      '1.2.3.4',
+      '10.0.0.10',
+      '10.0.0.9',
+    ]);
+    expect(podToEndpoint(pod(1, { ips }), undefined, service(), 'IPv6')?.addresses).toEqual([
+      'fd00::1',
+      'fd00::2',
+    ]);
   });
 
   it('an invalid address is skipped', () => {
-    expect(podToEndpoint(pod(1, { ips: ['10.0.0.1', 'nonsense', 'fe80::1%eth0'] }), undefined, service(), 'IPv4')?.addresses).toEqual(['10.0.0.1']);
+    expect(
+      podToEndpoint(pod(1, { ips: ['10.0.0.1', 'nonsense', 'fe80::1%eth0'] }), undefined, service(), 'IPv4')
+        ?.addresses,
+    ).toEqual(['10.0.0.1']);
     expect(podToEndpoint(pod(1, { ips: ['nonsense'] }), undefined, service(), 'IPv4')).toBeUndefined();
   });
 

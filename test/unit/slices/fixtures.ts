@@ -3,16 +3,32 @@ import type { Endpoint, EndpointSlice, Node, Pod, Service, SlicePort } from '#sh
 import { decideSlices } from '#shared/slices/decide.ts';
 import type { AddressTypePlan, SlicesInput, SlicesPlan } from '#shared/slices/plan.ts';
 import { assignName } from '#shared/slices/slice-name.ts';
-import { type PodOptions as AnyPodOptions, pod as anyPod, service as anyService } from '#test/support/objects.ts';
+import {
+  type PodOptions as AnyPodOptions,
+  pod as anyPod,
+  service as anyService,
+} from '#test/support/objects.ts';
 
 export const serviceUid = 'service-uid';
-export const owner = { apiVersion: 'v1', kind: 'Service', name: 'foo', uid: serviceUid, controller: true, blockOwnerDeletion: true };
+export const owner = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  name: 'foo',
+  uid: serviceUid,
+  controller: true,
+  blockOwnerDeletion: true,
+};
 export const managed = { [labelServiceName]: 'foo', [labelSliceManagedBy]: slicesManagedBy };
 
 /** Single-stack IPv4 with a cluster IP, the numeric port 80 and selector app=a. */
 export const service = (spec: Service['spec'] = {}, metadata: Partial<Service['metadata']> = {}): Service =>
   anyService(
-    { selector: { app: 'a' }, clusterIP: '10.0.0.10', ports: [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP' }], ...spec },
+    {
+      selector: { app: 'a' },
+      clusterIP: '10.0.0.10',
+      ports: [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP' }],
+      ...spec,
+    },
     { name: 'foo', uid: serviceUid, creationTimestamp: '2024-01-01T00:00:00Z', ...metadata },
   );
 
@@ -22,7 +38,10 @@ export interface PodOptions extends Pick<AnyPodOptions, 'ready' | 'ips' | 'phase
 }
 
 /** Pod number n: ready, on node-1, with an address of its own. */
-export const pod = (n: number, { node = 'node-1', spec, deleted = false, ...options }: PodOptions = {}): Pod =>
+export const pod = (
+  n: number,
+  { node = 'node-1', spec, deleted = false, ...options }: PodOptions = {},
+): Pod =>
   anyPod(`pod${String(n).padStart(4, '0')}`, {
     uid: `pod-uid-${n}`,
     labels: { app: 'a' },
@@ -32,7 +51,8 @@ export const pod = (n: number, { node = 'node-1', spec, deleted = false, ...opti
     deleted: deleted && '2024-01-01T00:01:00Z',
   });
 
-export const pods = (count: number, options?: PodOptions): readonly Pod[] => Array.from({ length: count }, (_, i) => pod(i, options));
+export const pods = (count: number, options?: PodOptions): readonly Pod[] =>
+  Array.from({ length: count }, (_, i) => pod(i, options));
 
 export interface NodeOptions {
   readonly cpu?: string;
@@ -40,14 +60,22 @@ export interface NodeOptions {
   readonly labels?: { readonly [key: string]: string };
 }
 
-export function node(name: string, zone: string | undefined, { cpu = '1', ready = true, labels = {} }: NodeOptions = {}): Node {
+export function node(
+  name: string,
+  zone: string | undefined,
+  { cpu = '1', ready = true, labels = {} }: NodeOptions = {},
+): Node {
   return {
     metadata: { name, labels: { ...labels, ...(zone !== undefined && { [labelZone]: zone }) } },
-    status: { ...(cpu && { allocatable: { cpu } }), conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+    status: {
+      ...(cpu && { allocatable: { cpu } }),
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+    },
   };
 }
 
-export const nodes = (...all: readonly Node[]): ReadonlyMap<string, Node> => new Map(all.map((n) => [n.metadata.name, n]));
+export const nodes = (...all: readonly Node[]): ReadonlyMap<string, Node> =>
+  new Map(all.map((n) => [n.metadata.name, n]));
 
 export const httpPorts: readonly SlicePort[] = [{ name: 'http', port: 80, protocol: 'TCP' }];
 
@@ -65,7 +93,15 @@ export function slice(
     ports: httpPorts,
     endpoints,
     ...rest,
-    metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '1', labels: managed, ownerReferences: [owner], ...metadata },
+    metadata: {
+      name,
+      namespace: 'ns',
+      uid: `uid-${name}`,
+      resourceVersion: '1',
+      labels: managed,
+      ownerReferences: [owner],
+      ...metadata,
+    },
   };
 }
 
@@ -81,7 +117,8 @@ export function endpoint(n: number, more: Partial<Endpoint> = {}): Endpoint {
   };
 }
 
-export const endpoints = (from: number, to: number): readonly Endpoint[] => Array.from({ length: to - from }, (_, i) => endpoint(from + i));
+export const endpoints = (from: number, to: number): readonly Endpoint[] =>
+  Array.from({ length: to - from }, (_, i) => endpoint(from + i));
 
 export function input(more: Partial<SlicesInput> = {}): SlicesInput {
   return {
@@ -103,7 +140,8 @@ export function decide(more: Partial<SlicesInput> = {}): SlicesPlan {
 
 /** Returns the plan of the only address type. */
 export function only(plan: SlicesPlan): AddressTypePlan {
-  if (plan.addressTypes.length !== 1) throw new Error(`expected one address type, got ${plan.addressTypes.length}`);
+  if (plan.addressTypes.length !== 1)
+    throw new Error(`expected one address type, got ${plan.addressTypes.length}`);
   return plan.addressTypes[0] as AddressTypePlan;
 }
 
@@ -112,20 +150,25 @@ export const sizes = (slices: readonly { readonly endpoints?: readonly unknown[]
 
 /** How many slices are created, updated and deleted. */
 export const writes = (plan: SlicesPlan): readonly [create: number, update: number, delete_: number] => {
-  const count = (list: (type: AddressTypePlan) => readonly unknown[]) => plan.addressTypes.reduce((sum, type) => sum + list(type).length, 0);
+  const count = (list: (type: AddressTypePlan) => readonly unknown[]) =>
+    plan.addressTypes.reduce((sum, type) => sum + list(type).length, 0);
   return [count((t) => t.create), count((t) => t.update), count((t) => t.delete) + plan.unsupported.length];
 };
 
 let version = 1;
 
-/** The input after the plan was carried out, with slices as the API would return them (empty lists as null, API-2). */
+/**
+ * The input after the plan was carried out, with slices as the API would return them (empty lists as null,
+ * API-2).
+ */
 export function carryOut(before: SlicesInput, plan: SlicesPlan): SlicesInput {
   const slices = new Map(before.slices.map((s) => [s.metadata.name, s]));
   for (const type of plan.addressTypes) {
     for (const draft of type.create) store(slices, assignName(draft, serviceUid, new Set(slices.keys())));
     for (const update of type.update) {
       const { uid, resourceVersion } = slices.get(update.metadata.name)?.metadata ?? {};
-      if (uid !== update.metadata.uid || resourceVersion !== update.metadata.resourceVersion) throw new Error(`conflict on ${update.metadata.name}`);
+      if (uid !== update.metadata.uid || resourceVersion !== update.metadata.resourceVersion)
+        throw new Error(`conflict on ${update.metadata.name}`);
       store(slices, update);
     }
     for (const { metadata } of type.delete) slices.delete(metadata.name);

@@ -13,14 +13,24 @@ describe('labels of a slice', () => {
     ['with labels', {}, { foo: 'bar' }, { ...managed, foo: 'bar' }],
     ['headless', { clusterIP: 'None' }, {}, { ...managed, ...headless }],
     ['without a cluster IP', { clusterIP: '' }, {}, { ...managed, ...headless }],
-    ['headless, several labels', { clusterIP: 'None' }, { foo: 'bar', foo2: 'bar2' }, { ...managed, ...headless, foo: 'bar', foo2: 'bar2' }],
+    [
+      'headless, several labels',
+      { clusterIP: 'None' },
+      { foo: 'bar', foo2: 'bar2' },
+      { ...managed, ...headless, foo: 'bar', foo2: 'bar2' },
+    ],
     ['reserved labels', {}, { ...evil, foo: 'bar' }, { ...managed, foo: 'bar' }],
-  ])('labels of a slice are those of the service and ours: %s [UT-100 TestNewEndpointSlice]', (_, spec, labels, expected) => {
-    expect(sliceLabels(service(spec, { labels }))).toEqual(expected);
-  });
+  ])(
+    'labels of a slice are those of the service and ours: %s [UT-100 TestNewEndpointSlice]',
+    (_, spec, labels, expected) => {
+      expect(sliceLabels(service(spec, { labels }))).toEqual(expected);
+    },
+  );
 
   it('come without the annotations of the service [UT-100 TestNewEndpointSlice]', () => {
-    const [created] = only(decide({ service: service({}, { annotations: { foo: 'bar' }, creationTimestamp: undefined }) })).create;
+    const [created] = only(
+      decide({ service: service({}, { annotations: { foo: 'bar' }, creationTimestamp: undefined }) }),
+    ).create;
     expect(created?.metadata).not.toHaveProperty('annotations');
   });
 
@@ -30,7 +40,13 @@ describe('labels of a slice', () => {
     ['headless slice with a label', { ...headless, foo: 'bar' }, { clusterIP: 'None' }, {}, true],
     ['headless slice', headless, { clusterIP: 'None' }, {}, false],
     ['headless slice of a service that is not', headless, {}, {}, false],
-    ['service turned from headless to cluster IP, label kept', { ...headless, foo: 'bar' }, {}, { foo: 'bar' }, false],
+    [
+      'service turned from headless to cluster IP, label kept',
+      { ...headless, foo: 'bar' },
+      {},
+      { foo: 'bar' },
+      false,
+    ],
     ['service that carries the headless label itself', {}, {}, headless, false],
     ['the same', { foo: 'bar' }, {}, { foo: 'bar' }, false],
     ['service has new ones', { foo: 'bar' }, {}, { foo: 'bar', extra: 'x' }, true],
@@ -39,9 +55,12 @@ describe('labels of a slice', () => {
     ['reserved and new', {}, {}, { ...evil, foo: 'bar' }, true],
     ['reserved only', managed, {}, evil, false],
     ['reserved, and the same other one', { ...managed, foo: 'bar' }, {}, { ...evil, foo: 'bar' }, false],
-  ])('call for a write or not: %s [UT-103 TestSetEndpointSliceLabels]', (_, labels, spec, serviceLabels, changed) => {
-    expect(labelsChanged(labels, sliceLabels(service(spec, { labels: serviceLabels })))).toBe(changed);
-  });
+  ])(
+    'call for a write or not: %s [UT-103 TestSetEndpointSliceLabels]',
+    (_, labels, spec, serviceLabels, changed) => {
+      expect(labelsChanged(labels, sliceLabels(service(spec, { labels: serviceLabels })))).toBe(changed);
+    },
+  );
 });
 
 describe('address types [UT-104 TestSupportedServiceAddressType]', () => {
@@ -63,7 +82,10 @@ describe('address types [UT-104 TestSupportedServiceAddressType]', () => {
 
 it('a slice names the manager that it is to have, which makes no other difference', () => {
   const s = service({}, { labels: { foo: 'bar' } });
-  expect(sliceLabels(s, 'opt-in.fleet-endpoints')).toEqual({ ...sliceLabels(s), [labelSliceManagedBy]: 'opt-in.fleet-endpoints' });
+  expect(sliceLabels(s, 'opt-in.fleet-endpoints')).toEqual({
+    ...sliceLabels(s),
+    [labelSliceManagedBy]: 'opt-in.fleet-endpoints',
+  });
   const [created] = only(decide({ managedBy: 'opt-in.fleet-endpoints' })).create;
   expect(created?.metadata.labels?.[labelSliceManagedBy]).toBe('opt-in.fleet-endpoints');
 });

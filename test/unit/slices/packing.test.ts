@@ -1,16 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { annotationTriggerTime, labelHeadless, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import {
+  annotationTriggerTime,
+  labelHeadless,
+  labelServiceName,
+  labelSliceManagedBy,
+} from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { SlicesInput } from '#shared/slices/plan.ts';
 import { hasWork } from '#test/support/slices-work.ts';
-import { carryOut, decide, endpoint, endpoints, input, managed, only, owner, pod, pods, service, sizes, slice, writes } from './fixtures.ts';
+import {
+  carryOut,
+  decide,
+  endpoint,
+  endpoints,
+  input,
+  managed,
+  only,
+  owner,
+  pod,
+  pods,
+  service,
+  sizes,
+  slice,
+  writes,
+} from './fixtures.ts';
 
 const settled = (more: Partial<SlicesInput>): SlicesInput => carryOut(input(more), decide(more));
 
 describe('packing', () => {
   it('lists every pod as ready with publishNotReadyAddresses [UT-83 TestReconcile1EndpointSlicePublishNotReadyAddresses]', () => {
     const some = Array.from({ length: 50 }, (_, i) => pod(i, { ready: i % 3 !== 0 }));
-    const [created] = only(decide({ service: service({ publishNotReadyAddresses: true }), pods: some })).create;
+    const [created] = only(
+      decide({ service: service({ publishNotReadyAddresses: true }), pods: some }),
+    ).create;
     expect(created?.endpoints?.map((e) => e.conditions?.ready)).toEqual(Array(50).fill(true));
   });
 
@@ -25,7 +47,12 @@ describe('packing', () => {
     const plan = only(decide({ pods: pods(250), slices }));
     expect(sizes(plan.create)).toEqual([100]);
     expect(plan.update.map((s) => [s.metadata.name, s.endpoints?.length])).toEqual([['foo-a', 89]]);
-    expect(plan).toMatchObject({ endpointsAdded: 127, endpointsRemoved: 0, slicesActual: 3, slicesDesired: 3 });
+    expect(plan).toMatchObject({
+      endpointsAdded: 127,
+      endpointsRemoved: 0,
+      slicesActual: 3,
+      slicesDesired: 3,
+    });
   });
 
   it('rather creates than updates two, even if that leaves more slices [UT-84 TestReconcileEndpointSlicesSomePreexistingWorseAllocation]', () => {
@@ -45,8 +72,17 @@ describe('packing', () => {
   });
 
   it('fills the fullest of the slices that are written anyway first', () => {
-    const slices = [slice('foo-a', endpoints(0, 4)), slice('foo-b', endpoints(10, 16)), slice('foo-c', endpoints(20, 29))];
-    const wanted = [...pods(16).slice(1, 4), ...pods(16).slice(11), ...pods(29).slice(20), ...pods(40).slice(30, 36)];
+    const slices = [
+      slice('foo-a', endpoints(0, 4)),
+      slice('foo-b', endpoints(10, 16)),
+      slice('foo-c', endpoints(20, 29)),
+    ];
+    const wanted = [
+      ...pods(16).slice(1, 4),
+      ...pods(16).slice(11),
+      ...pods(29).slice(20),
+      ...pods(40).slice(30, 36),
+    ];
     const { update, create } = only(decide({ pods: wanted, slices, maxEndpointsPerSlice: 10 }));
     expect(update.map((s) => [s.metadata.name, s.endpoints?.length])).toEqual([
       ['foo-a', 4],
@@ -57,7 +93,10 @@ describe('packing', () => {
 
   it('moves every slice to a new target port in place [UT-85 TestReconcileEndpointSlicesUpdating]', () => {
     const before = settled({ pods: pods(250) });
-    const plan = decide({ ...before, service: service({ ports: [{ name: 'http', port: 80, targetPort: 81, protocol: 'TCP' }] }) });
+    const plan = decide({
+      ...before,
+      service: service({ ports: [{ name: 'http', port: 80, targetPort: 81, protocol: 'TCP' }] }),
+    });
     expect(writes(plan)).toEqual([0, 3, 0]);
     expect(only(plan).update.map((s) => s.ports?.[0]?.port)).toEqual([81, 81, 81]);
   });
@@ -66,7 +105,9 @@ describe('packing', () => {
     const before = settled({ pods: pods(250) });
     const plan = decide({ ...before, service: service({}, { labels: { foo: 'bar' } }) });
     expect(writes(plan)).toEqual([0, 3, 0]);
-    expect(only(plan).update.map((s) => s.metadata.labels)).toEqual(Array(3).fill({ ...managed, foo: 'bar' }));
+    expect(only(plan).update.map((s) => s.metadata.labels)).toEqual(
+      Array(3).fill({ ...managed, foo: 'bar' }),
+    );
   });
 
   it('packing does nothing about reserved labels on the service [UT-85 TestReconcileEndpointSlicesServicesReservedLabels]', () => {
@@ -79,10 +120,18 @@ describe('packing', () => {
     const slices = Array.from({ length: 10 }, (_, i) => slice(`foo-${i}`, endpoints(i * 30, i * 30 + 30)));
     const before = input({ pods: pods(300), slices });
     expect(hasWork(decide(before))).toBe(false);
-    const plan = decide({ ...before, service: service({ ports: [{ name: 'http', port: 80, targetPort: 81, protocol: 'TCP' }] }) });
+    const plan = decide({
+      ...before,
+      service: service({ ports: [{ name: 'http', port: 80, targetPort: 81, protocol: 'TCP' }] }),
+    });
     expect(writes(plan)).toEqual([0, 3, 7]);
     expect(sizes(only(plan).update)).toEqual([100, 100, 100]);
-    expect(only(plan)).toMatchObject({ endpointsAdded: 300, endpointsRemoved: 0, slicesActual: 3, slicesDesired: 3 });
+    expect(only(plan)).toMatchObject({
+      endpointsAdded: 300,
+      endpointsRemoved: 0,
+      slicesActual: 3,
+      slicesDesired: 3,
+    });
   });
 
   it('recycles as a fresh object under the old name, uid and version', () => {
@@ -108,7 +157,10 @@ describe('packing', () => {
   it('fills slices that are updated before it creates any [UT-86 TestReconcileEndpointSlicesUpdatePacking]', () => {
     const slices = [slice('foo-a', endpoints(0, 80)), slice('foo-b', endpoints(100, 120))];
     const changed = [...pods(80), ...pods(120).slice(100), ...pods(215).slice(200)].map(
-      (p): Pod => (['pod0000', 'pod0100'].includes(p.metadata.name) ? pod(Number(p.metadata.name.slice(3)), { ready: false }) : p),
+      (p): Pod =>
+        ['pod0000', 'pod0100'].includes(p.metadata.name)
+          ? pod(Number(p.metadata.name.slice(3)), { ready: false })
+          : p,
     );
     const plan = only(decide({ pods: changed, slices }));
     expect(plan.update.map((s) => [s.metadata.name, s.endpoints?.length])).toEqual([
@@ -119,7 +171,10 @@ describe('packing', () => {
   });
 
   it('replaces slices of the old IP type [UT-87 TestReconcileEndpointSlicesReplaceDeprecated]', () => {
-    const slices = [slice('foo-a', endpoints(0, 80), { addressType: 'IP' }), slice('foo-b', endpoints(80, 100), { addressType: 'IP' })];
+    const slices = [
+      slice('foo-a', endpoints(0, 80), { addressType: 'IP' }),
+      slice('foo-b', endpoints(80, 100), { addressType: 'IP' }),
+    ];
     const plan = decide({ pods: pods(130), slices });
     expect(sizes(only(plan).create)).toEqual([100, 30]);
     expect(plan.unsupported.map((s) => s.metadata.name)).toEqual(['foo-a', 'foo-b']);
@@ -128,18 +183,28 @@ describe('packing', () => {
   it('keeps slices of this service and replaces those of a former one [UT-87 TestReconcileEndpointSlicesRecreation]', () => {
     const mine = slice('foo-a', [endpoint(0)]);
     expect(hasWork(decide({ pods: [pod(0)], slices: [mine] }))).toBe(false);
-    const former = slice('foo-a', [endpoint(0)], { metadata: { ownerReferences: [{ ...owner, uid: 'other' }] } });
+    const former = slice('foo-a', [endpoint(0)], {
+      metadata: { ownerReferences: [{ ...owner, uid: 'other' }] },
+    });
     expect(writes(decide({ pods: [pod(0)], slices: [former] }))).toEqual([1, 0, 1]);
   });
 
   it('keeps pods with different port numbers in slices of their own [UT-88 TestReconcileEndpointSlicesNamedPorts]', () => {
     const named = service({ ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }] });
     const some = Array.from({ length: 300 }, (_, i) =>
-      pod(i, { spec: { containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080 + (i % 5), protocol: 'TCP' }] }] } }),
+      pod(i, {
+        spec: {
+          containers: [
+            { name: 'c', ports: [{ name: 'http', containerPort: 8080 + (i % 5), protocol: 'TCP' }] },
+          ],
+        },
+      }),
     );
     const plan = only(decide({ service: named, pods: some }));
     expect(sizes(plan.create)).toEqual([60, 60, 60, 60, 60]);
-    expect(new Set(plan.create.map((s) => s.ports?.[0]?.port))).toEqual(new Set([8080, 8081, 8082, 8083, 8084]));
+    expect(new Set(plan.create.map((s) => s.ports?.[0]?.port))).toEqual(
+      new Set([8080, 8081, 8082, 8083, 8084]),
+    );
     expect(plan).toMatchObject({ endpointsDesired: 300, slicesActual: 5, slicesDesired: 5 });
   });
 
@@ -149,13 +214,20 @@ describe('packing', () => {
     [150, [150, 100]],
     [250, [250]],
     [500, [250]],
-  ])('puts at most %i endpoints in a slice [UT-88 TestReconcileMaxEndpointsPerSlice]', (maxEndpointsPerSlice, expected) => {
-    expect(sizes(only(decide({ pods: pods(250), maxEndpointsPerSlice })).create)).toEqual(expected);
-  });
+  ])(
+    'puts at most %i endpoints in a slice [UT-88 TestReconcileMaxEndpointsPerSlice]',
+    (maxEndpointsPerSlice, expected) => {
+      expect(sizes(only(decide({ pods: pods(250), maxEndpointsPerSlice })).create)).toEqual(expected);
+    },
+  );
 
   it('counts endpoints added and removed [UT-89 TestReconcileEndpointSlicesMetrics]', () => {
     const before = settled({ pods: pods(20) });
-    expect(only(decide({ pods: pods(20) }))).toMatchObject({ endpointsAdded: 20, endpointsRemoved: 0, endpointsDesired: 20 });
+    expect(only(decide({ pods: pods(20) }))).toMatchObject({
+      endpointsAdded: 20,
+      endpointsRemoved: 0,
+      endpointsDesired: 20,
+    });
     const service_ = service({ trafficDistribution: 'PreferClose' });
     const plan = decide({ ...before, service: service_, pods: pods(10) });
     expect(plan.trafficDistribution).toBe('PreferClose');
@@ -178,7 +250,9 @@ describe('packing', () => {
 
   it('lists a pod that has none of the ports, in a slice without ports', () => {
     const named = service({ ports: [{ name: 'http', port: 80, targetPort: 'missing', protocol: 'TCP' }] });
-    expect(only(decide({ service: named, pods: [pod(0)] })).create).toMatchObject([{ ports: [], endpoints: [endpoint(0)] }]);
+    expect(only(decide({ service: named, pods: [pod(0)] })).create).toMatchObject([
+      { ports: [], endpoints: [endpoint(0)] },
+    ]);
   });
 
   it('leaves an empty slice of wanted ports alone when no pod has an address of its type', () => {

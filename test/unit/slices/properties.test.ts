@@ -24,13 +24,25 @@ const podArbitrary = fc
   .map(({ id, ready, deleted, phase, node, families, port }): Pod => {
     const podIPs = [...families].map((f) => ({ ip: f === '4' ? `10.0.0.${id + 1}` : `fd00::${id + 1}` }));
     return {
-      metadata: { name: `pod-${id}`, namespace: 'ns', uid: `u${id}`, ...(deleted && { deletionTimestamp: '2024-01-01T00:00:00Z' }) },
-      spec: { nodeName: node, containers: [{ name: 'c', ports: port ? [{ name: 'http', containerPort: port, protocol: 'TCP' }] : [] }] },
+      metadata: {
+        name: `pod-${id}`,
+        namespace: 'ns',
+        uid: `u${id}`,
+        ...(deleted && { deletionTimestamp: '2024-01-01T00:00:00Z' }),
+      },
+      spec: {
+        nodeName: node,
+        containers: [
+          { name: 'c', ports: port ? [{ name: 'http', containerPort: port, protocol: 'TCP' }] : [] },
+        ],
+      },
       status: {
         phase,
         podIP: podIPs[0]?.ip,
         podIPs,
-        conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2024-01-01T00:00:00Z' }],
+        conditions: [
+          { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2024-01-01T00:00:00Z' },
+        ],
       },
     };
   });
@@ -48,7 +60,12 @@ const serviceArbitrary = fc
     labels: fc.constantFrom<{ readonly [key: string]: string }>({}, { x: 'y' }),
   })
   .map(({ mode, labels, targetPort, ...spec }): Service => {
-    const ports = targetPort.map((target, i) => ({ name: `p${i}`, port: i + 1, targetPort: target, protocol: 'TCP' }));
+    const ports = targetPort.map((target, i) => ({
+      name: `p${i}`,
+      port: i + 1,
+      targetPort: target,
+      protocol: 'TCP',
+    }));
     return service({ ...spec, ports }, { labels, annotations: { [annotationTopologyMode]: mode } });
   });
 
@@ -59,7 +76,12 @@ const leftoverArbitrary = (pods: readonly Pod[]): fc.Arbitrary<readonly Endpoint
     return fc.record({
       addresses: fc.constantFrom([`10.0.0.${id + 1}`], [`fd00::${id + 1}`]),
       conditions: fc.record({ ready: fc.boolean(), serving: fc.boolean(), terminating: fc.boolean() }),
-      targetRef: fc.constant({ kind: 'Pod', namespace: 'ns', name: `pod-${id}`, uid: pod?.metadata.uid ?? 'gone' }),
+      targetRef: fc.constant({
+        kind: 'Pod',
+        namespace: 'ns',
+        name: `pod-${id}`,
+        uid: pod?.metadata.uid ?? 'gone',
+      }),
       nodeName: fc.constantFrom('node-0', 'node-1'),
     });
   });
@@ -77,7 +99,11 @@ const leftoverArbitrary = (pods: readonly Pod[]): fc.Arbitrary<readonly Endpoint
       slice(name, endpoints, {
         addressType,
         ports: port ? [{ name: 'p0', port, protocol: 'TCP' }] : [],
-        metadata: { labels, ownerReferences: own ? [owner] : [], ...(deletionTimestamp && { deletionTimestamp }) },
+        metadata: {
+          labels,
+          ownerReferences: own ? [owner] : [],
+          ...(deletionTimestamp && { deletionTimestamp }),
+        },
       }),
     ),
   );
@@ -86,8 +112,14 @@ const leftoverArbitrary = (pods: readonly Pod[]): fc.Arbitrary<readonly Endpoint
 const cluster = nodes(node('node-0', 'a'), node('node-1', 'b'), node('node-2', undefined, { ready: false }));
 
 const inputArbitrary: fc.Arbitrary<SlicesInput> = fc
-  .record({ service: serviceArbitrary, pods: podsArbitrary, maxEndpointsPerSlice: fc.integer({ min: 1, max: 12 }) })
-  .chain((fields) => leftoverArbitrary(fields.pods).map((slices) => deepFreeze(input({ ...fields, nodes: cluster, slices }))));
+  .record({
+    service: serviceArbitrary,
+    pods: podsArbitrary,
+    maxEndpointsPerSlice: fc.integer({ min: 1, max: 12 }),
+  })
+  .chain((fields) =>
+    leftoverArbitrary(fields.pods).map((slices) => deepFreeze(input({ ...fields, nodes: cluster, slices }))),
+  );
 
 const live = (slices: readonly EndpointSlice[]) => slices.filter((s) => !s.metadata.deletionTimestamp);
 
@@ -98,7 +130,9 @@ describe('with any input', () => {
         .record({
           pods: fc.shuffledSubarray([...before.pods], { minLength: before.pods.length }),
           slices: fc.shuffledSubarray([...before.slices], { minLength: before.slices.length }),
-          nodes: fc.shuffledSubarray([...before.nodes], { minLength: before.nodes.size }).map((entries) => new Map(entries)),
+          nodes: fc
+            .shuffledSubarray([...before.nodes], { minLength: before.nodes.size })
+            .map((entries) => new Map(entries)),
         })
         .map((other) => [before, { ...before, ...other }] as const),
     );
@@ -153,12 +187,17 @@ describe('with any input', () => {
         );
         const eligible = before.pods
           .filter((p) => shouldPodBeInEndpoints(p, true) && (publish || cluster.has(p.spec?.nodeName ?? '')))
-          .flatMap((p) => (p.status?.podIPs ?? []).map(({ ip }) => [ip.includes(':') ? 'IPv6' : 'IPv4', p.metadata.name, portsOf(p).key].join(' ')));
+          .flatMap((p) =>
+            (p.status?.podIPs ?? []).map(({ ip }) =>
+              [ip.includes(':') ? 'IPv6' : 'IPv4', p.metadata.name, portsOf(p).key].join(' '),
+            ),
+          );
         const types = decideSlices(before).addressTypes.map((type) => type.addressType);
         expect(listed.sort()).toEqual(eligible.filter((key) => types.includes(key.slice(0, 4))).sort());
         const untouched = new Set(before.slices);
         for (const s of live(after.slices))
-          if (!untouched.has(s)) expect(s.endpoints?.length ?? 0).toBeLessThanOrEqual(Math.max(before.maxEndpointsPerSlice, 6));
+          if (!untouched.has(s))
+            expect(s.endpoints?.length ?? 0).toBeLessThanOrEqual(Math.max(before.maxEndpointsPerSlice, 6));
         for (const type of types) expect(live(after.slices).some((s) => s.addressType === type)).toBe(true);
       }),
       settings,
@@ -171,8 +210,13 @@ describe('with any input', () => {
         const fresh = { ...before, slices: [] };
         const plan = decideSlices(fresh);
         for (const type of plan.addressTypes) {
-          for (const draft of type.create) expect(draft.endpoints?.length).toBeLessThanOrEqual(before.maxEndpointsPerSlice);
-          expect(type).toMatchObject({ slicesActual: type.create.length, slicesDesired: type.create.length, endpointsDesired: type.endpointsAdded });
+          for (const draft of type.create)
+            expect(draft.endpoints?.length).toBeLessThanOrEqual(before.maxEndpointsPerSlice);
+          expect(type).toMatchObject({
+            slicesActual: type.create.length,
+            slicesDesired: type.create.length,
+            endpointsDesired: type.endpointsAdded,
+          });
         }
       }),
       settings,

@@ -2,23 +2,49 @@ import { describe, expect, it } from 'vitest';
 import { labelHeadless, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { Endpoint } from '#shared/kube/types.ts';
 import { hasWork } from '#test/support/slices-work.ts';
-import { decide, endpoint, endpoints, managed, node, nodes, only, owner, pod, pods, service, slice, writes } from './fixtures.ts';
+import {
+  decide,
+  endpoint,
+  endpoints,
+  managed,
+  node,
+  nodes,
+  only,
+  owner,
+  pod,
+  pods,
+  service,
+  slice,
+  writes,
+} from './fixtures.ts';
 
 describe('a service without pods', () => {
   it('gets a placeholder and counts as one slice [UT-80 TestReconcileEmpty]', () => {
     const plan = only(decide());
-    expect(plan).toMatchObject({ endpointsDesired: 0, slicesActual: 1, slicesDesired: 1, endpointsAdded: 0, endpointsRemoved: 0, slicesChanged: 1 });
+    expect(plan).toMatchObject({
+      endpointsDesired: 0,
+      slicesActual: 1,
+      slicesDesired: 1,
+      endpointsAdded: 0,
+      endpointsRemoved: 0,
+      slicesChanged: 1,
+    });
     expect(plan.create).toMatchObject([{ ports: [], endpoints: [], metadata: { labels: managed } }]);
   });
 
   it('a service without pods has its placeholder created, left alone or given new labels [UT-82 TestReconcile1EndpointSlice]', () => {
     expect(writes(decide())).toEqual([1, 0, 0]);
     expect(writes(decide({ slices: [slice('foo-a', [], { ports: [] })] }))).toEqual([0, 0, 0]);
-    expect(writes(decide({ slices: [slice('foo-a', [], { ports: [] })], service: service({}, { labels: { x: 'y' } }) }))).toEqual([0, 1, 0]);
+    expect(
+      writes(
+        decide({ slices: [slice('foo-a', [], { ports: [] })], service: service({}, { labels: { x: 'y' } }) }),
+      ),
+    ).toEqual([0, 1, 0]);
   });
 
   describe('[UT-82 TestPlaceHolderSliceCompare]', () => {
-    const outcome = (more: Parameters<typeof slice>[2]) => writes(decide({ slices: [slice('foo-a', [], { ports: [], ...more })] }));
+    const outcome = (more: Parameters<typeof slice>[2]) =>
+      writes(decide({ slices: [slice('foo-a', [], { ports: [], ...more })] }));
 
     it.each([
       ['another name', { metadata: { name: 'bar' } }],
@@ -41,7 +67,10 @@ describe('a service without pods', () => {
 });
 
 describe('a service with one pod [UT-81 TestReconcile1Pod]', () => {
-  const one = pod(1, { ips: ['1.2.3.4', '1234::5678:0000:0000:9abc:def0'], spec: { hostname: 'example-hostname', containers: [] } });
+  const one = pod(1, {
+    ips: ['1.2.3.4', '1234::5678:0000:0000:9abc:def0'],
+    spec: { hostname: 'example-hostname', containers: [] },
+  });
   const expected = (address: string): Endpoint => ({
     addresses: [address],
     conditions: { ready: true, serving: true, terminating: false },
@@ -57,17 +86,29 @@ describe('a service with one pod [UT-81 TestReconcile1Pod]', () => {
     ['no families', service({ ipFamilies: undefined }), managed, [v4]],
     ['IPv4 without a cluster IP', service({ clusterIP: undefined }), headless, [v4]],
     ['IPv4 with a cluster IP', service({ clusterIP: '1.1.1.1' }), managed, [v4]],
-    ['labels', service({ clusterIP: undefined }, { labels: { foo: 'bar' } }), { ...headless, foo: 'bar' }, [v4]],
+    [
+      'labels',
+      service({ clusterIP: undefined }, { labels: { foo: 'bar' } }),
+      { ...headless, foo: 'bar' },
+      [v4],
+    ],
     ['bad reserved labels', service({ clusterIP: undefined }, { labels: bad }), headless, [v4]],
     ['IPv6 without a cluster IP', service({ clusterIP: undefined, ipFamilies: ['IPv6'] }), headless, [v6]],
-    ['IPv6 with a cluster IP', service({ clusterIP: '1234::5678:0000:0000:9abc:def1', ipFamilies: ['IPv6'] }), managed, [v6]],
+    [
+      'IPv6 with a cluster IP',
+      service({ clusterIP: '1234::5678:0000:0000:9abc:def1', ipFamilies: ['IPv6'] }),
+      managed,
+      [v6],
+    ],
     ['both families', service({ ipFamilies: ['IPv6', 'IPv4'] }), managed, [v4, v6]],
   ])('a service with one pod has one slice for each family: %s', (_, svc, labels, wanted) => {
     const plan = decide({ service: svc, pods: [one], nodes: nodes(node('node-1', 'us-central1-a')) });
     const created = plan.addressTypes.flatMap((type) => type.create);
     expect(created.map((s) => s.endpoints)).toEqual(wanted.map((e) => [e]));
     expect(created.map((s) => s.metadata.labels)).toEqual(wanted.map(() => labels));
-    expect(plan.addressTypes).toMatchObject(wanted.map(() => ({ endpointsAdded: 1, endpointsDesired: 1, slicesActual: 1, slicesDesired: 1 })));
+    expect(plan.addressTypes).toMatchObject(
+      wanted.map(() => ({ endpointsAdded: 1, endpointsDesired: 1, slicesActual: 1, slicesDesired: 1 })),
+    );
   });
 });
 
@@ -135,11 +176,16 @@ describe('pods whose node is not known [UT-91 TestReconcilerPodMissingNode]', ()
   it('leave a placeholder behind if there are no others', () => {
     const plan = decide({ pods: some, slices: [both], nodes: nodes() });
     expect(only(plan).update).toMatchObject([{ metadata: { name: 'foo-a' }, endpoints: [], ports: [] }]);
-    expect(only(plan).errors).toEqual(['skipping Pod pod0000 for Service ns/foo: Node node-1 Not Found', missing]);
+    expect(only(plan).errors).toEqual([
+      'skipping Pod pod0000 for Service ns/foo: Node node-1 Not Found',
+      missing,
+    ]);
   });
 
   it('count as missing without a node name', () => {
-    expect(only(decide({ pods: [pod(0, { node: '' })] })).errors).toEqual(['skipping Pod pod0000 for Service ns/foo: Node  Not Found']);
+    expect(only(decide({ pods: [pod(0, { node: '' })] })).errors).toEqual([
+      'skipping Pod pod0000 for Service ns/foo: Node  Not Found',
+    ]);
   });
 
   it('errors may come without writes', () => {

@@ -28,12 +28,18 @@ describe('efficiency [UT-107 TestNumEndpointsAndSlices]', () => {
   });
 
   it('wants one slice for groups that are empty, however many there are', () => {
-    expect(efficiency([group(0, 1), group(0, 1)], 100)).toEqual({ slicesDesired: 1, slicesActual: 2, endpointsDesired: 0 });
+    expect(efficiency([group(0, 1), group(0, 1)], 100)).toEqual({
+      slicesDesired: 1,
+      slicesActual: 2,
+      endpointsDesired: 0,
+    });
     expect(efficiency([], 100)).toEqual({ slicesDesired: 1, slicesActual: 0, endpointsDesired: 0 });
   });
 
   it('wants as few slices as hold the endpoints', () => {
-    expect([1, 99, 100, 101, 200, 201].map((n) => efficiency([group(n, 1)], 100).slicesDesired)).toEqual([1, 1, 1, 2, 2, 3]);
+    expect([1, 99, 100, 101, 200, 201].map((n) => efficiency([group(n, 1)], 100).slicesDesired)).toEqual([
+      1, 1, 1, 2, 2, 3,
+    ]);
   });
 });
 
@@ -65,7 +71,9 @@ describe('parseQuantity', () => {
   });
 
   it('rounds up to whole milli-units', () => {
-    expect(['1', '0.0001', '1.0011', '0'].map((text) => toMilli(parseQuantity(text) ?? 0n))).toEqual([1000, 1, 1002, 0]);
+    expect(['1', '0.0001', '1.0011', '0'].map((text) => toMilli(parseQuantity(text) ?? 0n))).toEqual([
+      1000, 1, 1002, 0,
+    ]);
   });
 });
 
@@ -74,7 +82,9 @@ describe('names', () => {
 
   it('names have the shape that the API server gives', () => {
     expect(sliceName('foo', 'uid', 'IPv4', '', 0)).toMatch(/^foo-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-    expect(sliceName('x'.repeat(63), 'uid', 'IPv4', '', 0)).toMatch(/^x{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    expect(sliceName('x'.repeat(63), 'uid', 'IPv4', '', 0)).toMatch(
+      /^x{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/,
+    );
   });
 
   it('names are the same each time and differ in everything they depend on', () => {
@@ -100,7 +110,10 @@ describe('names', () => {
 
   it('names of two writers of a Service are different, while it is handed over', () => {
     if (!draft) throw new Error('no draft');
-    const labels = { ...draft.metadata.labels, 'endpointslice.kubernetes.io/managed-by': 'opt-in.fleet-endpoints' };
+    const labels = {
+      ...draft.metadata.labels,
+      'endpointslice.kubernetes.io/managed-by': 'opt-in.fleet-endpoints',
+    };
     const byAnnotation = assignName({ ...draft, metadata: { ...draft.metadata, labels } }, 'uid', new Set());
     expect(byAnnotation.metadata.name).not.toBe(assignName(draft, 'uid', new Set()).metadata.name);
   });
@@ -125,20 +138,37 @@ describe('the messages of a run with errors', () => {
       type: 'Warning',
       reason: 'FailedToUpdateEndpointSlices',
       message: 'Error updating Endpoint Slices for Service ns/foo: ERR',
-      regarding: { kind: 'Service', namespace: 'ns', name: 'foo', uid: 'service-uid', apiVersion: 'v1', resourceVersion: '7' },
+      regarding: {
+        kind: 'Service',
+        namespace: 'ns',
+        name: 'foo',
+        uid: 'service-uid',
+        apiVersion: 'v1',
+        resourceVersion: '7',
+      },
       component: 'endpoint-slice-controller',
     });
   });
 
   it('names the write that failed', () => {
-    expect(writeFailure.create(service(), 'ERR')).toBe('failed to create EndpointSlice for Service ns/foo: ERR');
-    expect(writeFailure.update(service(), 'foo-a', 'ERR')).toBe('failed to update foo-a EndpointSlice for Service ns/foo: ERR');
-    expect(writeFailure.delete(service(), 'foo-a', 'ERR')).toBe('failed to delete foo-a EndpointSlice for Service ns/foo: ERR');
-    expect(writeFailure.deleteUnsupported(service(), 'foo-a', 'ERR')).toBe('error deleting foo-a EndpointSlice for Service ns/foo: ERR');
+    expect(writeFailure.create(service(), 'ERR')).toBe(
+      'failed to create EndpointSlice for Service ns/foo: ERR',
+    );
+    expect(writeFailure.update(service(), 'foo-a', 'ERR')).toBe(
+      'failed to update foo-a EndpointSlice for Service ns/foo: ERR',
+    );
+    expect(writeFailure.delete(service(), 'foo-a', 'ERR')).toBe(
+      'failed to delete foo-a EndpointSlice for Service ns/foo: ERR',
+    );
+    expect(writeFailure.deleteUnsupported(service(), 'foo-a', 'ERR')).toBe(
+      'error deleting foo-a EndpointSlice for Service ns/foo: ERR',
+    );
   });
 
   it('the messages of a run with errors are suppressed for a terminating namespace, with any status', () => {
-    expect(isNamespaceTerminating(new ClusterApiError('', { status: 403, causes: ['NamespaceTerminating'] }))).toBe(true);
+    expect(
+      isNamespaceTerminating(new ClusterApiError('', { status: 403, causes: ['NamespaceTerminating'] })),
+    ).toBe(true);
     expect(isNamespaceTerminating(new ClusterApiError('', { status: 403, reason: 'Forbidden' }))).toBe(false);
   });
 });

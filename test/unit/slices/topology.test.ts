@@ -3,13 +3,17 @@ import { annotationTopologyAwareHints, annotationTopologyMode } from '#shared/ku
 import { allocate, hintsEnabled, isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { decide, node, only, pod, service } from './fixtures.ts';
 
-/** `zone cpu [unready|control-plane|master]`: "-" for a label or number that is missing, "empty" for an empty zone. */
+/**
+ * `zone cpu [unready|control-plane|master]`: "-" for a label or number that is missing, "empty" for an empty
+ * zone.
+ */
 type NodeSpec = string;
 
 const cluster = (...specs: readonly NodeSpec[]) =>
   specs.map((spec, i) => {
     const [zone = '', cpu = '', more = ''] = spec.split(' ');
-    const labels = more === 'control-plane' || more === 'master' ? { [`node-role.kubernetes.io/${more}`]: '' } : {};
+    const labels =
+      more === 'control-plane' || more === 'master' ? { [`node-role.kubernetes.io/${more}`]: '' } : {};
     return node(`node-${i}`, zone === '-' ? undefined : zone.replace('empty', ''), {
       cpu: cpu === '-' ? '' : cpu,
       ready: more !== 'unready',
@@ -39,10 +43,22 @@ describe('zoneRatios [UT-109 TestSetNodes]', () => {
 
   it.each<[string, readonly NodeSpec[], object]>([
     ['two zones', ['zone-a 1000m', 'zone-b 1000m'], { 'zone-a': 0.5, 'zone-b': 0.5 }],
-    ['a node that is not ready', ['zone-a 1000m', 'zone-b 1000m', 'zone-b 1000m unready'], { 'zone-a': 0.5, 'zone-b': 0.5 }],
-    ['a control plane', ['zone-a 1000m', 'zone-b 1000m', 'zone-b 1000m control-plane'], { 'zone-a': 0.5, 'zone-b': 0.5 }],
+    [
+      'a node that is not ready',
+      ['zone-a 1000m', 'zone-b 1000m', 'zone-b 1000m unready'],
+      { 'zone-a': 0.5, 'zone-b': 0.5 },
+    ],
+    [
+      'a control plane',
+      ['zone-a 1000m', 'zone-b 1000m', 'zone-b 1000m control-plane'],
+      { 'zone-a': 0.5, 'zone-b': 0.5 },
+    ],
     ['a master without a zone', ['zone-a 1', 'zone-b 3', '- - master'], { 'zone-a': 0.25, 'zone-b': 0.75 }],
-    ['three zones', ['zone-a 500m', 'zone-a 500m', 'zone-b 500m', 'zone-b 400m', 'zone-c 100m'], { 'zone-a': 0.5, 'zone-b': 0.45, 'zone-c': 0.05 }],
+    [
+      'three zones',
+      ['zone-a 500m', 'zone-a 500m', 'zone-b 500m', 'zone-b 400m', 'zone-c 100m'],
+      { 'zone-a': 0.5, 'zone-b': 0.45, 'zone-c': 0.05 },
+    ],
   ])('zoneRatios is the share of all CPUs, with %s', (_, specs, expected) => {
     expect(ratios(...specs)).toEqual(expected);
     expect(ratios(...[...specs].reverse())).toEqual(expected);
@@ -50,20 +66,37 @@ describe('zoneRatios [UT-109 TestSetNodes]', () => {
 });
 
 describe('isOverloaded [UT-68 Test_checkNodeTopologyDistribution]', () => {
-  const overloaded = (counts: { readonly [zone: string]: number } | undefined, ...specs: readonly NodeSpec[]) =>
-    isOverloaded(counts && { populated: true, zones: { IPv4: counts } }, zoneRatios(cluster(...specs)));
+  const overloaded = (
+    counts: { readonly [zone: string]: number } | undefined,
+    ...specs: readonly NodeSpec[]
+  ) => isOverloaded(counts && { populated: true, zones: { IPv4: counts } }, zoneRatios(cluster(...specs)));
 
   it.each<[string, boolean, { readonly [zone: string]: number } | undefined, readonly NodeSpec[]]>([
     ['no hints and no nodes', false, undefined, []],
     ['no endpoints with a hint', false, {}, []],
     ['zones that grew apart', true, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', 'zone-b 3']],
-    ['a zone that is not ready any more', true, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', 'zone-b 1 unready']],
+    [
+      'a zone that is not ready any more',
+      true,
+      { 'zone-a': 5, 'zone-b': 4 },
+      ['zone-a 1', 'zone-b 1 unready'],
+    ],
     ['5 to 4, within the threshold', false, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', 'zone-b 1']],
     ['a node without a zone', true, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', '- 1']],
     ['a node without CPUs', true, { 'zone-a': 5, 'zone-b': 4 }, ['zone-a 1', 'zone-b -']],
     ['6 to 4, beyond the threshold', true, { 'zone-a': 6, 'zone-b': 4 }, ['zone-a 1', 'zone-b 1']],
-    ['20, 10 and 1 with CPUs to match', false, { 'zone-a': 20, 'zone-b': 10, 'zone-c': 1 }, ['zone-a 20', 'zone-b 10', 'zone-c 1']],
-    ['20, 10 and none with CPUs in the third zone', true, { 'zone-a': 20, 'zone-b': 10 }, ['zone-a 20', 'zone-b 10', 'zone-c 1']],
+    [
+      '20, 10 and 1 with CPUs to match',
+      false,
+      { 'zone-a': 20, 'zone-b': 10, 'zone-c': 1 },
+      ['zone-a 20', 'zone-b 10', 'zone-c 1'],
+    ],
+    [
+      '20, 10 and none with CPUs in the third zone',
+      true,
+      { 'zone-a': 20, 'zone-b': 10 },
+      ['zone-a 20', 'zone-b 10', 'zone-c 1'],
+    ],
   ])('%s: %s', (_, expected, counts, specs) => {
     expect(overloaded(counts, ...specs)).toBe(expected);
   });
@@ -104,7 +137,9 @@ describe('allocate', () => {
   const thirds = new Map(['a', 'b', 'c'].map((zone) => [zone, 1 / 3]));
 
   it('each zone gets its minimum, and the rest is free', () => {
-    expect(allocate(thirds, 9)).toEqual(new Map(['a', 'b', 'c'].map((zone) => [zone, { minimum: 3, maximum: 3, desired: 3 }])));
+    expect(allocate(thirds, 9)).toEqual(
+      new Map(['a', 'b', 'c'].map((zone) => [zone, { minimum: 3, maximum: 3, desired: 3 }])),
+    );
     expect(
       allocate(
         new Map([
@@ -132,13 +167,18 @@ describe('allocate', () => {
 
   it.each<[string, number]>([
     ['Insufficient number of endpoints (2 endpoints, 3 zones)', 2],
-    ['Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (4 endpoints, 3 zones)', 4],
+    [
+      'Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (4 endpoints, 3 zones)',
+      4,
+    ],
   ])('%s', (text, endpoints) => {
     expect(allocate(thirds, endpoints)).toBe(text);
   });
 
   it('a reason is reported when the nodes have too little data', () => {
-    expect(allocate(undefined, 9)).toBe('Insufficient Node information: allocatable CPU or zone not specified on one or more nodes');
+    expect(allocate(undefined, 9)).toBe(
+      'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes',
+    );
     expect(allocate(new Map(), 9)).toBe('Nodes only ready in one zone');
   });
 });
@@ -158,7 +198,10 @@ describe('a cluster whose nodes change [UT-69 TestUpdateNode]', () => {
     ]);
     expect(before.create[0]?.endpoints?.map((e) => e.hints)).toEqual([undefined, undefined]);
     const after = run(['zone-a 1', 'zone-b 1']);
-    expect(after.create[0]?.endpoints?.map((e) => e.hints)).toEqual([{ forZones: [{ name: 'zone-a' }] }, { forZones: [{ name: 'zone-b' }] }]);
+    expect(after.create[0]?.endpoints?.map((e) => e.hints)).toEqual([
+      { forZones: [{ name: 'zone-a' }] },
+      { forZones: [{ name: 'zone-b' }] },
+    ]);
   });
 
   it('another reason is reported while the cluster has no node', () => {

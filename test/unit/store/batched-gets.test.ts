@@ -12,12 +12,17 @@ interface Call {
 /** A table with every item, whose items contain the number of the call that read them. */
 function fakeTable() {
   const calls: Call[] = [];
-  const send = ({ input }: { input: { Key?: { sk: { S: string } }; RequestItems?: { t: { Keys: { sk: { S: string } }[] } } } }) =>
+  const send = ({
+    input,
+  }: {
+    input: { Key?: { sk: { S: string } }; RequestItems?: { t: { Keys: { sk: { S: string } }[] } } };
+  }) =>
     new Promise((resolve, reject) => {
       const keys = (input.Key ? [input.Key] : (input.RequestItems?.t.Keys ?? [])).map((k) => k.sk.S);
       const number = calls.length + 1;
       const item = (sk: string) => ({ pk: { S: 'p' }, sk: { S: sk }, call: { N: String(number) } });
-      const answer = (): void => resolve(input.Key ? { Item: item(keys[0] as string) } : { Responses: { t: keys.map(item) } });
+      const answer = (): void =>
+        resolve(input.Key ? { Item: item(keys[0] as string) } : { Responses: { t: keys.map(item) } });
       calls.push({ keys, answer, fail: reject });
     });
   const get = batchedGets({ send } as unknown as DynamoDBClient, 't');
@@ -79,13 +84,19 @@ it('more keys than a call takes go in several calls', async () => {
 const MiB = 1 << 20;
 type RawKey = Record<'pk' | 'sk', { S: string }>;
 
-/** A table that answers each call as BatchGetItem is documented: 1 MiB of a partition and 16 MiB altogether. Items whose key `isThrottled` are left unread. */
+/**
+ * A table that answers each call as BatchGetItem is documented: 1 MiB of a partition and 16 MiB altogether.
+ * Items whose key `isThrottled` are left unread.
+ */
 function partialTable(bytesOf: (pk: string) => number, isThrottled: (sk: string) => boolean = () => false) {
   const calls: number[] = [];
   const send = async ({
     input,
   }: {
-    readonly input: { readonly Key?: RawKey; readonly RequestItems?: { readonly t: { readonly Keys: RawKey[] } } };
+    readonly input: {
+      readonly Key?: RawKey;
+      readonly RequestItems?: { readonly t: { readonly Keys: RawKey[] } };
+    };
   }) => {
     const item = (key: RawKey) => ({ ...key, o: { S: 'x'.repeat(bytesOf(key.pk.S)) } });
     if (input.Key) return { Item: item(input.Key) };
@@ -93,7 +104,8 @@ function partialTable(bytesOf: (pk: string) => number, isThrottled: (sk: string)
     const [read, unread]: [RawKey[], RawKey[]] = [[], []];
     for (const key of input.RequestItems?.t.Keys ?? []) {
       const [ofPartition, bytes] = [used.get(key.pk.S) ?? 0, bytesOf(key.pk.S)];
-      const fits = ofPartition + bytes <= MiB && [...used.values()].reduce((a, b) => a + b, bytes) <= 16 * MiB;
+      const fits =
+        ofPartition + bytes <= MiB && [...used.values()].reduce((a, b) => a + b, bytes) <= 16 * MiB;
       if (!fits || isThrottled(key.sk.S)) unread.push(key);
       else {
         used.set(key.pk.S, ofPartition + bytes);
@@ -101,7 +113,10 @@ function partialTable(bytesOf: (pk: string) => number, isThrottled: (sk: string)
       }
     }
     calls.push(read.length);
-    return { Responses: { t: read.map(item) }, ...(unread.length > 0 && { UnprocessedKeys: { t: { Keys: unread } } }) };
+    return {
+      Responses: { t: read.map(item) },
+      ...(unread.length > 0 && { UnprocessedKeys: { t: { Keys: unread } } }),
+    };
   };
   return { calls, get: batchedGets({ send } as unknown as DynamoDBClient, 't') };
 }
@@ -134,11 +149,17 @@ it('an item with an attribute of a foreign type fails its own read, and no other
     { pk: { S: 'p' }, sk: { S: 'a' }, by: { S: 'hub' } },
     { pk: { S: 'p' }, sk: { S: 'b' }, by: { BOOL: true } },
   ];
-  const get = batchedGets({ send: async () => ({ Responses: { t: items } }) } as unknown as DynamoDBClient, 't');
+  const get = batchedGets(
+    { send: async () => ({ Responses: { t: items } }) } as unknown as DynamoDBClient,
+    't',
+  );
   const reads = await Promise.allSettled(['a', 'b', 'c'].map((sk) => get({ pk: 'p', sk })));
   expect(reads).toEqual([
     { status: 'fulfilled', value: { pk: 'p', sk: 'a', by: 'hub' } },
-    { status: 'rejected', reason: new TypeError('attribute by has a type that the table does not use: BOOL') },
+    {
+      status: 'rejected',
+      reason: new TypeError('attribute by has a type that the table does not use: BOOL'),
+    },
     { status: 'fulfilled', value: undefined },
   ]);
 });

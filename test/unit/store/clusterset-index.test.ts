@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { namesInSet, readSetEntries, readSetNamespace, saveExportEntry, saveWinner } from '#shared/store/clusterset-index.ts';
+import {
+  namesInSet,
+  readSetEntries,
+  readSetNamespace,
+  saveExportEntry,
+  saveWinner,
+} from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster, readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { clusterOfKey, setKey } from '#shared/store/keys.ts';
@@ -8,7 +14,8 @@ import { memoryTable } from '#test/support/table-memory.ts';
 
 const key = { set: 'prod', namespace: 'shop', name: 'web' };
 const exportEntryKey = (cluster: string, say = ''): string => JSON.stringify({ cluster, say });
-const names = (table: ReturnType<typeof memoryTable>): Promise<readonly string[]> => listed(namesInSet(table, 'prod', 'shop'));
+const names = (table: ReturnType<typeof memoryTable>): Promise<readonly string[]> =>
+  listed(namesInSet(table, 'prod', 'shop'));
 
 describe('the index of a set’s exports', () => {
   it('an index has the exports of one name apart from those of names that begin like it', async () => {
@@ -22,7 +29,12 @@ describe('the index of a set’s exports', () => {
       ['c', exportEntryKey('c')],
     ]);
     expect(await names(table)).toEqual(['web', 'web-2']);
-    expect((await listed(readSetNamespace(table, 'prod', 'shop'))).map(([name, { exportTexts }]) => [name, [...exportTexts.keys()]])).toEqual([
+    expect(
+      (await listed(readSetNamespace(table, 'prod', 'shop'))).map(([name, { exportTexts }]) => [
+        name,
+        [...exportTexts.keys()],
+      ]),
+    ).toEqual([
       ['web', ['b', 'c']],
       ['web-2', ['b']],
     ]);
@@ -35,12 +47,28 @@ describe('the index of a set’s exports', () => {
     const textsOf = async () => [...(await readSetEntries(table, key)).exportTexts.values()];
     expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'first'), {})).toBe(true);
     expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), {})).toBe(false);
-    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'second'), { text: exportEntryKey('b', 'first') })).toBe(true);
-    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), { text: exportEntryKey('b', 'first') })).toBe(false);
-    expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'first') })).toBe(false);
+    expect(
+      await saveExportEntry(table, key, 'b', exportEntryKey('b', 'second'), {
+        text: exportEntryKey('b', 'first'),
+      }),
+    ).toBe(true);
+    expect(
+      await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), {
+        text: exportEntryKey('b', 'first'),
+      }),
+    ).toBe(false);
+    expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'first') })).toBe(
+      false,
+    );
     expect(await textsOf()).toEqual([exportEntryKey('b', 'second')]);
-    expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'second') })).toBe(true);
-    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), { text: exportEntryKey('b', 'second') })).toBe(false);
+    expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'second') })).toBe(
+      true,
+    );
+    expect(
+      await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), {
+        text: exportEntryKey('b', 'second'),
+      }),
+    ).toBe(false);
     expect(await textsOf()).toEqual([]);
   });
 
@@ -70,8 +98,13 @@ describe('the index of a set’s exports', () => {
       ['c', keyOf('prod', 'shop', 'cart')],
     ] as const)
       await saveExportMark(table, of, cluster, '1 1');
-    expect(await listed(exportsOfCluster(table, 'prod', 'b'))).toEqual([keyOf('prod', 'shop-2', 'web'), keyOf('prod', 'shop', 'web')]);
-    expect(await listed(exportsOfCluster(table, 'prod', 'b', 'shop'))).toEqual([keyOf('prod', 'shop', 'web')]);
+    expect(await listed(exportsOfCluster(table, 'prod', 'b'))).toEqual([
+      keyOf('prod', 'shop-2', 'web'),
+      keyOf('prod', 'shop', 'web'),
+    ]);
+    expect(await listed(exportsOfCluster(table, 'prod', 'b', 'shop'))).toEqual([
+      keyOf('prod', 'shop', 'web'),
+    ]);
     await saveExportMark(table, key, 'b', 'pending');
     expect(await readExportMark(table, key, 'b')).toBe('pending');
     await saveExportMark(table, key, 'b', undefined);
@@ -85,24 +118,28 @@ describe('the index of a set’s exports', () => {
     expect(table.dump().map(clusterOfKey)).toEqual([undefined]);
   });
 
-  it.each(['web#E#c', 'web#W', 'web/x', '%23', 'a%'])('a name with separators is no entry of another name: %s', async (hostile) => {
-    const table = memoryTable();
-    const theirs = { ...key, name: hostile };
-    await saveExportEntry(table, key, 'c', exportEntryKey('c'));
-    await saveExportEntry(table, theirs, 'b', exportEntryKey('b'));
-    await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
-    const { exportTexts, winner } = await readSetEntries(table, key);
-    expect([[...exportTexts.keys()], winner]).toEqual([['c'], undefined]);
-    expect([...(await readSetEntries(table, theirs)).exportTexts.keys()]).toEqual(['b']);
-    expect((await names(table)).toSorted()).toEqual([hostile, 'web'].toSorted());
-  });
+  it.each(['web#E#c', 'web#W', 'web/x', '%23', 'a%'])(
+    'a name with separators is no entry of another name: %s',
+    async (hostile) => {
+      const table = memoryTable();
+      const theirs = { ...key, name: hostile };
+      await saveExportEntry(table, key, 'c', exportEntryKey('c'));
+      await saveExportEntry(table, theirs, 'b', exportEntryKey('b'));
+      await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
+      const { exportTexts, winner } = await readSetEntries(table, key);
+      expect([[...exportTexts.keys()], winner]).toEqual([['c'], undefined]);
+      expect([...(await readSetEntries(table, theirs)).exportTexts.keys()]).toEqual(['b']);
+      expect((await names(table)).toSorted()).toEqual([hostile, 'web'].toSorted());
+    },
+  );
 
   it('an entry of another kind, or without a text, counts for nothing', async () => {
     const table = memoryTable();
     await saveExportEntry(table, key, 'c', exportEntryKey('c'));
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b') });
     await table.put({ ...setKey('prod', 'shop', 'web', 'W') });
-    for (const kind of ['A', 'X']) await table.put({ ...setKey('prod', 'shop', 'web', kind, 'd'), f: exportEntryKey('d') });
+    for (const kind of ['A', 'X'])
+      await table.put({ ...setKey('prod', 'shop', 'web', kind, 'd'), f: exportEntryKey('d') });
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'c', 'd'), f: exportEntryKey('d') });
     await table.put({ ...setKey('prod', 'shop', 'other', 'X', 'd'), f: exportEntryKey('d') });
     const { exportTexts, winner } = await readSetEntries(table, key);
@@ -112,7 +149,13 @@ describe('the index of a set’s exports', () => {
 
   it('a look through the names of a namespace reads no text of an export', async () => {
     const table = memoryTable();
-    for (let i = 0; i < 50; i++) await saveExportEntry(table, { ...key, name: `web-${i}` }, 'b', exportEntryKey('b', 'x'.repeat(32_000)));
+    for (let i = 0; i < 50; i++)
+      await saveExportEntry(
+        table,
+        { ...key, name: `web-${i}` },
+        'b',
+        exportEntryKey('b', 'x'.repeat(32_000)),
+      );
     let most = 0;
     const counting = {
       ...table,

@@ -24,7 +24,12 @@ describe('exports of a cluster in the snapshot', () => {
     ] as const)
       await putObject(store, 'ServiceExport', record(ns, name), undefined);
     const keys = (found: readonly ObjectRecord[]) => found.map((r) => `${r.namespace}/${r.name}`);
-    expect(keys(await readObjects(store, 'ServiceExport', ''))).toEqual(['a/z', 'shop-2/web', 'shop/api', 'shop/web']);
+    expect(keys(await readObjects(store, 'ServiceExport', ''))).toEqual([
+      'a/z',
+      'shop-2/web',
+      'shop/api',
+      'shop/web',
+    ]);
     expect(keys(await readObjects(store, 'ServiceExport', 'shop'))).toEqual(['shop/api', 'shop/web']);
     expect(await readObject(store, 'ServiceExport', 'shop', 'web')).toEqual(record('shop', 'web'));
     expect(await readObject(store, 'ServiceExport', 'shop', 'none')).toBeUndefined();

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { forgetExportedPods, readExportedPods, saveExportedPods, type ToSave, textOf } from '#shared/store/exported-pods-record.ts';
+import {
+  forgetExportedPods,
+  readExportedPods,
+  saveExportedPods,
+  type ToSave,
+  textOf,
+} from '#shared/store/exported-pods-record.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const changed = { isWhole: true, isChanged: true };
@@ -8,7 +14,13 @@ const key = { cluster: 'b', namespace: 'shop', name: 'web' };
 function started() {
   const table = memoryTable();
   const save = async (text: string | undefined, more: Partial<ToSave> = {}) =>
-    saveExportedPods(table, key, { text, incarnation: 1, before: await readExportedPods(table, key), maxBytes: 100, ...more });
+    saveExportedPods(table, key, {
+      text,
+      incarnation: 1,
+      before: await readExportedPods(table, key),
+      maxBytes: 100,
+      ...more,
+    });
   const saved = async () => {
     const stored = await readExportedPods(table, key);
     return stored && { text: textOf(stored), incarnation: stored.incarnation };

@@ -33,7 +33,9 @@ describe('the report of an import', () => {
       r: JSON.stringify({ held: ['b'], later: { more: 1 } }),
       since: 5,
     });
-    expect(await listImportReports(table, 'a')).toMatchObject([{ namespace: 'shop', name: 'web', sinceMs: 5, report: { held: ['b'] } }]);
+    expect(await listImportReports(table, 'a')).toMatchObject([
+      { namespace: 'shop', name: 'web', sinceMs: 5, report: { held: ['b'] } },
+    ]);
   });
 
   it('a damaged report counts as an empty one, and the next report replaces or deletes it', async () => {

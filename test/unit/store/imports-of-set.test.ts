@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { forgetImportStates, readImportState, readImportStates, saveImportState } from '#shared/store/imports-of-set.ts';
+import {
+  forgetImportStates,
+  readImportState,
+  readImportStates,
+  saveImportState,
+} from '#shared/store/imports-of-set.ts';
 import { clusterOfKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
@@ -18,12 +23,15 @@ it('the state of an import has its pending wake-up until it is saved without', a
   expect(table.dump()).toEqual([]);
 });
 
-it.each(['web-2', 'web#c', 'web/x', '%23'])('the states of a name are not those of another name: %s', async (other) => {
-  const table = memoryTable();
-  await saveImportState(table, key, 'b', state('{"has":{"b":"1"}}'));
-  await saveImportState(table, { ...key, name: other }, 'c', state('{"has":{"b":"2"}}'));
-  expect(await readImportStates(table, key)).toEqual(new Map([['b', '{"has":{"b":"1"}}']]));
-  expect(await forgetImportStates(table, 'prod', 'shop', 'c')).toEqual([other]);
-  expect(await readImportStates(table, { ...key, name: other })).toEqual(new Map());
-  expect((await readImportStates(table, key)).size).toBe(1);
-});
+it.each(['web-2', 'web#c', 'web/x', '%23'])(
+  'the states of a name are not those of another name: %s',
+  async (other) => {
+    const table = memoryTable();
+    await saveImportState(table, key, 'b', state('{"has":{"b":"1"}}'));
+    await saveImportState(table, { ...key, name: other }, 'c', state('{"has":{"b":"2"}}'));
+    expect(await readImportStates(table, key)).toEqual(new Map([['b', '{"has":{"b":"1"}}']]));
+    expect(await forgetImportStates(table, 'prod', 'shop', 'c')).toEqual([other]);
+    expect(await readImportStates(table, { ...key, name: other })).toEqual(new Map());
+    expect((await readImportStates(table, key)).size).toBe(1);
+  },
+);

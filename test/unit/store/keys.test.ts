@@ -19,10 +19,28 @@ import {
 /** Names that no API server would let pass, and messages may carry. */
 const hostile = fc.oneof(
   fc.string(),
-  fc.constantFrom('a/b', 'a#b', '%23', 'c#WORK#a', '__proto__', '../x', 'a%2Fb', '\u0000', 'x'.repeat(253), '/', '#', '%'),
+  fc.constantFrom(
+    'a/b',
+    'a#b',
+    '%23',
+    'c#WORK#a',
+    '__proto__',
+    '../x',
+    'a%2Fb',
+    '\u0000',
+    'x'.repeat(253),
+    '/',
+    '#',
+    '%',
+  ),
 );
 const three = fc.tuple(hostile, hostile, hostile);
-const someWork = fc.record({ cluster: hostile, namespace: hostile, kind: fc.constantFrom(...workKinds), name: hostile });
+const someWork = fc.record({
+  cluster: hostile,
+  namespace: hostile,
+  kind: fc.constantFrom(...workKinds),
+  name: hostile,
+});
 const someService = fc.record({ cluster: hostile, namespace: hostile, name: hostile });
 
 it('two services never share a key, with any names', () => {
@@ -70,15 +88,29 @@ it('a name survives its key unchanged', () => {
 });
 
 it('two objects of a cluster never share a key, and each key names its object', () => {
-  const kinds = allKinds.filter((kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice');
+  const kinds = allKinds.filter(
+    (kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice',
+  );
   fc.assert(
-    fc.property(fc.constantFrom(...kinds), hostile, hostile, hostile, hostile, (kind, ns, name, otherNs, otherName) => {
-      const isCluster = kind === 'Node' || kind === 'Namespace';
-      const [namespace, otherNamespace] = isCluster ? ['', ''] : [ns, otherNs];
-      expect(objectOfKey(kind, namespace, objectKey('c', kind, namespace, name).sk)).toEqual({ namespace, name });
-      fc.pre(namespace !== otherNamespace || name !== otherName);
-      expect(objectKey('c', kind, namespace, name)).not.toEqual(objectKey('c', kind, otherNamespace, otherName));
-    }),
+    fc.property(
+      fc.constantFrom(...kinds),
+      hostile,
+      hostile,
+      hostile,
+      hostile,
+      (kind, ns, name, otherNs, otherName) => {
+        const isCluster = kind === 'Node' || kind === 'Namespace';
+        const [namespace, otherNamespace] = isCluster ? ['', ''] : [ns, otherNs];
+        expect(objectOfKey(kind, namespace, objectKey('c', kind, namespace, name).sk)).toEqual({
+          namespace,
+          name,
+        });
+        fc.pre(namespace !== otherNamespace || name !== otherName);
+        expect(objectKey('c', kind, namespace, name)).not.toEqual(
+          objectKey('c', kind, otherNamespace, otherName),
+        );
+      },
+    ),
   );
 });
 

@@ -64,11 +64,22 @@ it('forgetting deletes the given kinds, and keeps the other source’s outputs',
 
 const textOf = (i: number): string => createHash('sha256').update(String(i)).digest('hex').slice(0, 20);
 /** An output of 200 pods. */
-const large = (rv: string, unready: readonly number[] = [], kind: OutputRecord['kind'] = 'Endpoints', first = 0): OutputRecord => {
-  const address = (i: number) => ({ ip: `10.1.0.${i}`, targetRef: { kind: 'Pod', name: `pod-${i}`, uid: textOf(i) } });
+const large = (
+  rv: string,
+  unready: readonly number[] = [],
+  kind: OutputRecord['kind'] = 'Endpoints',
+  first = 0,
+): OutputRecord => {
+  const address = (i: number) => ({
+    ip: `10.1.0.${i}`,
+    targetRef: { kind: 'Pod', name: `pod-${i}`, uid: textOf(i) },
+  });
   const all = Array.from({ length: 200 }, (_, i) => first + i);
   const of = (isReady: boolean) => all.filter((i) => unready.includes(i) !== isReady).map(address);
-  const object = { metadata: { name: 'svc', resourceVersion: rv }, subsets: [{ addresses: of(true), notReadyAddresses: of(false) }] };
+  const object = {
+    metadata: { name: 'svc', resourceVersion: rv },
+    subsets: [{ addresses: of(true), notReadyAddresses: of(false) }],
+  };
   return endpoints(rv, { kind, name: kind === 'Endpoints' ? 'svc' : 'svc-x', object: object });
 };
 const limits = { unitBytes: 1024, savedBytes: maxSavedBytes };
@@ -90,8 +101,13 @@ describe('a change of an output whose body takes several units', () => {
       ['delta#slice#svc-x', true],
     ]);
     expect(table.dump().filter((item) => !isDelta(item))).toEqual(before);
-    expect(await readOutputs(table, service)).toEqual([large('11', [3, 77]), large('9', [3], 'EndpointSlice')]);
-    expect(await readOutput(table, service, { kind: 'EndpointSlice', name: 'svc-x' })).toEqual(large('9', [3], 'EndpointSlice'));
+    expect(await readOutputs(table, service)).toEqual([
+      large('11', [3, 77]),
+      large('9', [3], 'EndpointSlice'),
+    ]);
+    expect(await readOutput(table, service, { kind: 'EndpointSlice', name: 'svc-x' })).toEqual(
+      large('9', [3], 'EndpointSlice'),
+    );
   });
 
   it('a new body is saved when the delta would take more than a unit', async () => {
@@ -126,7 +142,8 @@ describe('a change of an output whose body takes several units', () => {
     const table = memoryTable();
     await save(table, large('7'));
     await save(table, large('9', [1]));
-    const read = async (isEnough: boolean) => (await readOutput(table, service, { kind: 'Endpoints', name: 'svc' }, () => isEnough))?.version;
+    const read = async (isEnough: boolean) =>
+      (await readOutput(table, service, { kind: 'Endpoints', name: 'svc' }, () => isEnough))?.version;
     expect([await read(true), await read(false)]).toEqual(['7', '9'].map((rv) => versionOf(1, rv)));
   });
 
@@ -184,8 +201,12 @@ describe('a body that a late worker has saved', () => {
     await saveOutput(table, service, large('7', [1]));
     const { uid, name, kind, generation } = large('7');
     const object = { metadata: { name: 'svc', resourceVersion: '7', labels: {} } };
-    expect(await readOutputs(table, service)).toEqual([{ kind, name, uid, version: versionOf(1, '7'), generation, object, isMetadataOnly: true }]);
-    expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBe(false);
+    expect(await readOutputs(table, service)).toEqual([
+      { kind, name, uid, version: versionOf(1, '7'), generation, object, isMetadataOnly: true },
+    ]);
+    expect(
+      await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits),
+    ).toBe(false);
     // A run has read it from the API server, as it is since version 9.
     expect(await save(table, large('9', [2]))).toBe(true);
     expect(await readOutputs(table, service)).toEqual([large('9', [2])]);
@@ -208,7 +229,9 @@ describe('a body that a late worker has saved', () => {
     await save(table, large('5'));
     const late = await readSaved(table, service);
     await saveOutput(table, service, large('9', [1]));
-    expect(await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits)).toBe(true);
+    expect(
+      await saveOutputs(table, service, { bodies: late.bodies, changed: [large('8', [3])] }, limits),
+    ).toBe(true);
     expect(await readOutputs(table, service)).toEqual([large('9', [1])]);
   });
 });
@@ -222,7 +245,14 @@ describe('an output above the maximum saved size', () => {
       addresses: [`10.1.0.${i}`],
       targetRef: { kind: 'Pod', name: `pod-${i}`, uid: textOf(i) },
     }));
-    const metadata = { name: 'svc-x', namespace: 'ns', uid: 'u', resourceVersion: rv, labels: { ...ours, other: 'x' }, ownerReferences };
+    const metadata = {
+      name: 'svc-x',
+      namespace: 'ns',
+      uid: 'u',
+      resourceVersion: rv,
+      labels: { ...ours, other: 'x' },
+      ownerReferences,
+    };
     const object = { metadata, addressType: 'IPv4', endpoints: endpointsOf } as EndpointSlice;
     return endpoints(rv, { kind: 'EndpointSlice', name: 'svc-x', generation: 2, object });
   };
@@ -232,7 +262,16 @@ describe('an output above the maximum saved size', () => {
   it('the metadata is saved that shows its owner, with a mark', async () => {
     const table = memoryTable();
     expect(await saveSmall(table, slice('7', 100))).toBe(true);
-    const object = { metadata: { name: 'svc-x', namespace: 'ns', uid: 'u', resourceVersion: '7', labels: ours, ownerReferences } };
+    const object = {
+      metadata: {
+        name: 'svc-x',
+        namespace: 'ns',
+        uid: 'u',
+        resourceVersion: '7',
+        labels: ours,
+        ownerReferences,
+      },
+    };
     expect(await readOutputs(table, service)).toEqual([{ ...slice('7', 100), object, isMetadataOnly: true }]);
     const [head] = await readOutputHeads(table, service, { kind: 'EndpointSlice', range: {} }, 'written');
     expect(head).toEqual({ name: 'svc-x', uid: 'u', version: versionOf(1, '7'), isThere: true });
@@ -247,7 +286,9 @@ describe('an output above the maximum saved size', () => {
     ] as const) {
       await saveSmall(table, slice(rv, pods));
       const saved = await readOutputs(table, service);
-      expect(saved.map((o) => [o.version, o.isMetadataOnly ?? false])).toEqual([[versionOf(1, rv), pods === 100]]);
+      expect(saved.map((o) => [o.version, o.isMetadataOnly ?? false])).toEqual([
+        [versionOf(1, rv), pods === 100],
+      ]);
     }
   });
 
@@ -257,7 +298,9 @@ describe('an output above the maximum saved size', () => {
       const annotations = { a: randomBytes(bytes).toString('base64') };
       return endpoints(rv, { object: { metadata: { name: 'svc', annotations } } });
     };
-    for (const [rv, bytes] of [380, 384, 390, 400, 500].map((kib, i) => [String(10 + i), kib * 1024] as const)) {
+    for (const [rv, bytes] of [380, 384, 390, 400, 500].map(
+      (kib, i) => [String(10 + i), kib * 1024] as const,
+    )) {
       expect(await save(table, of(rv, bytes))).toBe(true);
       expect(await saveOutput(table, service, of(rv, bytes), { source: 'observed' })).toBe(true);
     }
@@ -271,6 +314,16 @@ it('the newer version stays of two workers that save the same output, and the ot
   const slice = endpoints('7', { kind: 'EndpointSlice', name: 'svc-x', generation: 3 });
   const { bodies } = await readSaved(table, service);
   expect(await save(table, endpoints('10'), slice)).toBe(true);
-  expect(await saveOutputs(table, service, { bodies, changed: [endpoints('9'), { ...slice, version: versionOf(1, '8') }] }, limits)).toBe(false);
-  expect((await readOutputs(table, service)).map((o) => o.version)).toEqual([versionOf(1, '10'), versionOf(1, '8')]);
+  expect(
+    await saveOutputs(
+      table,
+      service,
+      { bodies, changed: [endpoints('9'), { ...slice, version: versionOf(1, '8') }] },
+      limits,
+    ),
+  ).toBe(false);
+  expect((await readOutputs(table, service)).map((o) => o.version)).toEqual([
+    versionOf(1, '10'),
+    versionOf(1, '8'),
+  ]);
 });

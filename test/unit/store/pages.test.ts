@@ -27,15 +27,22 @@ const numbers = (n: number): readonly number[] => Array.from({ length: n }, (_, 
 
 it('the differences of a cluster are counted a few at a time, as each may be as long as an item', async () => {
   const { table, held } = watched();
-  for (const i of numbers(151)) await saveDifference(table, serviceOf(i), { text: '[]', sinceMs: 1, confirmed: i % 3 === 0 });
+  for (const i of numbers(151))
+    await saveDifference(table, serviceOf(i), { text: '[]', sinceMs: 1, confirmed: i % 3 === 0 });
   expect(await countDifferences(table, 'c')).toBe(51);
   expect(held.most).toBeLessThanOrEqual(50);
 });
 
 it('the services of a cluster are added up a few thousand at a time', async () => {
   const { table, held } = watched();
-  const counts = { endpointsDesired: 2, slicesActual: 1, slicesDesired: 1, trafficDistribution: 'PreferClose' };
-  for (const i of numbers(4_000)) await saveCounts(table, serviceOf(i), { ...noCounts, gauges: counts }, noCounts);
+  const counts = {
+    endpointsDesired: 2,
+    slicesActual: 1,
+    slicesDesired: 1,
+    trafficDistribution: 'PreferClose',
+  };
+  for (const i of numbers(4_000))
+    await saveCounts(table, serviceOf(i), { ...noCounts, gauges: counts }, noCounts);
   expect(await totalGauges(table, 'c')).toEqual({
     endpointsDesired: 8_000,
     slicesActual: 4_000,
@@ -48,6 +55,8 @@ it('the services of a cluster are added up a few thousand at a time', async () =
 it('the index of namespaces is read a few thousand entries at a time, however many there ever were', async () => {
   const { table, held } = watched();
   for (const i of numbers(4_001)) await indexNamespace({ table, cluster: 'c' }, `ns-${i}`);
-  expect(new Set((await namespacesInRange({ table, cluster: 'c' }, 'Pod')).map((n) => n.name)).size).toBe(4_001);
+  expect(new Set((await namespacesInRange({ table, cluster: 'c' }, 'Pod')).map((n) => n.name)).size).toBe(
+    4_001,
+  );
   expect(held.most).toBeLessThanOrEqual(2_000);
 });

@@ -19,7 +19,8 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, text: 
   await registerCluster(memory, { id: 'c', mode: 'active' }, 0);
   for (const [namespace, services] of Object.entries(namespaces)) {
     await memory.put({ ...namespaceKey('c', namespace), n: 1 });
-    for (let i = 0; i < services; i++) await memory.put({ ...objectKey('c', 'Service', namespace, `s${1000 + i}`), v: '00000102', o: text });
+    for (let i = 0; i < services; i++)
+      await memory.put({ ...objectKey('c', 'Service', namespace, `s${1000 + i}`), v: '00000102', o: text });
   }
   const read = { bytes: 0, names: 0 };
   const query: Table['query'] = async (pk, range) => {
@@ -34,7 +35,8 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, text: 
   return { table, read, cluster: (await readCluster(memory, 'c')) as ClusterRecord };
 }
 
-const eight = (services: number) => Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`tenant-${i}`, services]));
+const eight = (services: number) =>
+  Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`tenant-${i}`, services]));
 
 it('a step after first lists or a switch reads names, however large the Services are', async () => {
   const { table, read, cluster } = await clusterOf(eight(500), largest);
@@ -53,23 +55,28 @@ it('the first minute of a resync after a pause of days reads names, however larg
   expect(read.bytes).toBeLessThan(1 << 20);
 });
 
-it.each([1, 3, 8, 50, 1000])('steps of %s services pass each service once in the order of the keys, and read few names twice', async (services) => {
-  const sizes = { a: 3, b: 0, c: 40, d: 1, e: 0, f: 2, g: 7, h: 1, i: 30, j: 1 };
-  const { table, read } = await clusterOf(sizes, '{}');
-  const walked: string[] = [];
-  let place: WalkPosition | undefined;
-  let steps = 0;
-  do {
-    const step = await walkServices({ table, cluster: 'c' }, place, { services, entries: 100 });
-    expect(step.services.length).toBeLessThanOrEqual(services);
-    walked.push(...step.services.map((s) => `${s.namespace}/${s.name}`));
-    place = step.place;
-    steps++;
-  } while (place);
-  const all = Object.entries(sizes).flatMap(([namespace, count]) => Array.from({ length: count }, (_, i) => `${namespace}/s${1000 + i}`));
-  expect(walked).toEqual(all);
-  expect(read.names).toBeLessThanOrEqual(all.length + steps * (services + 8));
-});
+it.each([1, 3, 8, 50, 1000])(
+  'steps of %s services pass each service once in the order of the keys, and read few names twice',
+  async (services) => {
+    const sizes = { a: 3, b: 0, c: 40, d: 1, e: 0, f: 2, g: 7, h: 1, i: 30, j: 1 };
+    const { table, read } = await clusterOf(sizes, '{}');
+    const walked: string[] = [];
+    let place: WalkPosition | undefined;
+    let steps = 0;
+    do {
+      const step = await walkServices({ table, cluster: 'c' }, place, { services, entries: 100 });
+      expect(step.services.length).toBeLessThanOrEqual(services);
+      walked.push(...step.services.map((s) => `${s.namespace}/${s.name}`));
+      place = step.place;
+      steps++;
+    } while (place);
+    const all = Object.entries(sizes).flatMap(([namespace, count]) =>
+      Array.from({ length: count }, (_, i) => `${namespace}/s${1000 + i}`),
+    );
+    expect(walked).toEqual(all);
+    expect(read.names).toBeLessThanOrEqual(all.length + steps * (services + 8));
+  },
+);
 
 it('a walk tells deleted services from existing ones', async () => {
   const { table } = await clusterOf({ a: 1 }, '{}');

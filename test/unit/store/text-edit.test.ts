@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { edited, editOf } from '#shared/store/text-edit.ts';
 
-const texts = fc.array(fc.constantFrom('a,', 'b,', '{"c":1,', '"c":2},', ',', 'd', '"e,é"')).map((pieces) => pieces.join(''));
+const texts = fc
+  .array(fc.constantFrom('a,', 'b,', '{"c":1,', '"c":2},', ',', 'd', '"e,é"'))
+  .map((pieces) => pieces.join(''));
 
 it('a text and its edit give the text that came after it', () => {
   fc.assert(fc.property(texts, texts, (former, text) => edited(former, editOf(former, text)) === text));

@@ -8,7 +8,9 @@ const service = { cluster: 'c', namespace: 'ns', name: 'svc' };
 const none: StoredTriggers = { triggers: { endpoints: undefined, slices: undefined }, buckets: new Map() };
 const times = (pods: number, shift = 0): TriggerTimes => ({
   service: 1000,
-  pods: new Map(Array.from({ length: pods }, (_, i) => [`deployment-6b7f9c-${i}`, 1_700_000_000_000 + i + shift])),
+  pods: new Map(
+    Array.from({ length: pods }, (_, i) => [`deployment-6b7f9c-${i}`, 1_700_000_000_000 + i + shift]),
+  ),
 });
 
 function store() {
@@ -25,7 +27,9 @@ function store() {
   return {
     table,
     /** Saves and reads back the state. Resolves to it and to the written buckets. */
-    async save(next: Triggers): Promise<{ readonly read: Triggers; readonly wrote: number; readonly text: string | null }> {
+    async save(
+      next: Triggers,
+    ): Promise<{ readonly read: Triggers; readonly wrote: number; readonly text: string | null }> {
       written.length = 0;
       const text = await saveTriggers(counted, service, { next, stored });
       stored = await readTriggers(table, service, text ?? undefined);
@@ -58,8 +62,14 @@ describe('trigger times', () => {
   it('leave no bucket behind when they shrink or go', async () => {
     const { table, save } = store();
     await save({ endpoints: times(500), slices: times(500) });
-    expect((await save({ endpoints: times(100), slices: times(100) })).read).toEqual({ endpoints: times(100), slices: times(100) });
-    expect((await save({ endpoints: times(3), slices: times(3) })).read).toEqual({ endpoints: times(3), slices: times(3) });
+    expect((await save({ endpoints: times(100), slices: times(100) })).read).toEqual({
+      endpoints: times(100),
+      slices: times(100),
+    });
+    expect((await save({ endpoints: times(3), slices: times(3) })).read).toEqual({
+      endpoints: times(3),
+      slices: times(3),
+    });
     expect(table.dump()).toEqual([]);
     expect((await save({ endpoints: undefined, slices: undefined })).text).toBeNull();
   });
@@ -80,21 +90,30 @@ describe('trigger times', () => {
     const part = fc.option(
       fc.record({
         service: fc.nat(),
-        pods: fc.array(fc.tuple(fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('constructor', 'a/b', '#')), fc.nat()), { maxLength: 200 }),
+        pods: fc.array(
+          fc.tuple(
+            fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('constructor', 'a/b', '#')),
+            fc.nat(),
+          ),
+          { maxLength: 200 },
+        ),
       }),
       { nil: undefined },
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.record({ endpoints: part, slices: part }), { minLength: 1, maxLength: 3 }), async (states) => {
-        const { save } = store();
-        for (const { endpoints, slices } of states) {
-          const next = {
-            endpoints: endpoints && { ...endpoints, pods: new Map(endpoints.pods) },
-            slices: slices && { ...slices, pods: new Map(slices.pods) },
-          };
-          expect((await save(next)).read).toEqual(next);
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(fc.record({ endpoints: part, slices: part }), { minLength: 1, maxLength: 3 }),
+        async (states) => {
+          const { save } = store();
+          for (const { endpoints, slices } of states) {
+            const next = {
+              endpoints: endpoints && { ...endpoints, pods: new Map(endpoints.pods) },
+              slices: slices && { ...slices, pods: new Map(slices.pods) },
+            };
+            expect((await save(next)).read).toEqual(next);
+          }
+        },
+      ),
       { numRuns: 60 },
     );
   });

@@ -16,8 +16,16 @@ it('sweep asks all of forty sources that do not answer, three times each, in one
   const ids = Array.from({ length: 40 }, (_, i) => `c-${i}`);
   const records: ClusterRecord[] = [];
   for (const id of ids) {
-    await registerCluster(table, { id, mode: 'shadow', api: { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } }, 0);
-    await saveMembership(table, id, { ...noMembership, silence: 'evictAfter', exports: { namespaces: ['shop'] } });
+    await registerCluster(
+      table,
+      { id, mode: 'shadow', api: { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } },
+      0,
+    );
+    await saveMembership(table, id, {
+      ...noMembership,
+      silence: 'evictAfter',
+      exports: { namespaces: ['shop'] },
+    });
     records.push((await readCluster(table, id)) as ClusterRecord);
   }
   const asked = new Map<string, number>();

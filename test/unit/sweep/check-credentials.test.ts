@@ -13,13 +13,22 @@ import { silent } from '../ingest/hub.ts';
 
 const day = 86_400_000;
 const start = Date.parse('2026-01-02T00:00:00Z');
-const tokenUntil = (ms: number): string => ['h', Buffer.from(JSON.stringify({ exp: ms / 1000 })).toString('base64url'), 's'].join('.');
+const tokenUntil = (ms: number): string =>
+  ['h', Buffer.from(JSON.stringify({ exp: ms / 1000 })).toString('base64url'), 's'].join('.');
 
 async function hubOf(credentials: (id: string) => Partial<Connection>) {
   const clock = { now: start };
   const table = memoryTable();
   for (const id of ['a', 'b', 'c']) {
-    await registerCluster(table, { id, mode: 'active', api: { url: `https://${id}.example`, auth: { type: 'secret', secretArn: `arn:${id}` } } }, 0);
+    await registerCluster(
+      table,
+      {
+        id,
+        mode: 'active',
+        api: { url: `https://${id}.example`, auth: { type: 'secret', secretArn: `arn:${id}` } },
+      },
+      0,
+    );
   }
   const api = { url: 'https://eks.example', auth: { type: 'eks', clusterName: 'eks' } } as const;
   await registerCluster(table, { id: 'eks', mode: 'shadow', api }, 0);
@@ -59,10 +68,16 @@ it('the days of a token or a certificate are published if it ends, and the last 
     ['CredentialExpires', 6, 'a'],
     ['CredentialExpires', 8, 'b'],
   ]);
-  expect(warned).toEqual([{ text: 'credentials of the cluster end soon', cluster: 'a', end: '2026-01-08T00:00:00.000Z' }]);
-  const ends = await Promise.all(['a', 'b', 'c'].map(async (id) => (await readCluster(table, id))?.readiness.credentialsEndMs));
+  expect(warned).toEqual([
+    { text: 'credentials of the cluster end soon', cluster: 'a', end: '2026-01-08T00:00:00.000Z' },
+  ]);
+  const ends = await Promise.all(
+    ['a', 'b', 'c'].map(async (id) => (await readCluster(table, id))?.readiness.credentialsEndMs),
+  );
   expect(ends).toEqual([start + 6 * day, start + 8 * day, 0]);
-  expect(credentialEndMs({ clientCertificate: former.clientCertificate })).toBe(Date.parse('2126-10-28T16:30:43Z'));
+  expect(credentialEndMs({ clientCertificate: former.clientCertificate })).toBe(
+    Date.parse('2126-10-28T16:30:43Z'),
+  );
 });
 
 it('a run due for no cluster reads none', async () => {

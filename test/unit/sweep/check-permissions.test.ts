@@ -89,7 +89,10 @@ it('an active cluster is asked whose services that opt in are only tried, and a 
   await switchOptIn(table, 'c', 'shadow', 1_000_000);
   refuseSlices('labelled otherwise');
   await sweepAfter(0);
-  expect((await meta()).readiness.rights).toMatchObject({ missing: [], optIn: ['a slice would be refused: labelled otherwise'] });
+  expect((await meta()).readiness.rights).toMatchObject({
+    missing: [],
+    optIn: ['a slice would be refused: labelled otherwise'],
+  });
   const once = asked();
   await switchOptIn(table, 'c', 'active', 1_000_000);
   await sweepAfter(600_000);
@@ -97,7 +100,11 @@ it('an active cluster is asked whose services that opt in are only tried, and a 
 });
 
 it('in a set the rights of imports are asked for too, until the cluster imports', async () => {
-  const { table, meta, asked, answer, sweepAfter } = await shadowCluster({ ...noMembership, set: 'prod', imports: 'shadow' });
+  const { table, meta, asked, answer, sweepAfter } = await shadowCluster({
+    ...noMembership,
+    set: 'prod',
+    imports: 'shadow',
+  });
   answer((resource) => resource !== 'serviceimports' && resource !== 'events');
   await sweepAfter(0);
   const { rights } = (await meta()).readiness;

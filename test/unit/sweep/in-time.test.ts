@@ -1,4 +1,7 @@
-/** Sweep against Lambda's clock: it is stopped after 55 s, and everything of a run that was stopped is lost but what it wrote. */
+/**
+ * Sweep against Lambda's clock: it is stopped after 55 s, and everything of a run that was stopped is lost
+ * but what it wrote.
+ */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
@@ -46,7 +49,10 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
         return life.is ? new Promise<never>(() => {}) : operation(...args);
       };
     return Object.fromEntries(
-      (['get', 'query', 'put', 'update', 'delete', 'queryDirty', 'scanKeys'] as const).map((name) => [name, call(memory[name] as never)]),
+      (['get', 'query', 'put', 'update', 'delete', 'queryDirty', 'scanKeys'] as const).map((name) => [
+        name,
+        call(memory[name] as never),
+      ]),
     ) as unknown as Table;
   }
 
@@ -98,7 +104,12 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
           unnotifiedLabels: undefined,
           deletedAtMs: 1,
         };
-        await putObject({ table: memory, cluster: id }, 'Service', { ...service, projection: '[]' }, undefined);
+        await putObject(
+          { table: memory, cluster: id },
+          'Service',
+          { ...service, projection: '[]' },
+          undefined,
+        );
       }
     },
     /** Services for which a wake-up waits. */
@@ -111,7 +122,8 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
   };
 }
 
-const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `c-${String(i).padStart(4, '0')}`);
+const ids = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, i) => `c-${String(i).padStart(4, '0')}`);
 
 describe('while clusters that are not written to cannot be reached', () => {
   it.each([40, 300])(
@@ -130,10 +142,14 @@ describe('while clusters that are not written to cannot be reached', () => {
 
   it('each of 300 has its rights checked within a quarter of an hour, and a reachable one too', async () => {
     const reachable = async () => ({ allows: async () => true, dryRunCreate: async () => {} }) as never;
-    const { add, minute, table } = fleet({ cluster: (meta) => (meta.id === 'c-0150' ? reachable() : unreachable()) });
+    const { add, minute, table } = fleet({
+      cluster: (meta) => (meta.id === 'c-0150' ? reachable() : unreachable()),
+    });
     for (const id of ids(300)) await add(id, 'shadow');
     for (let run = 0; run < 15; run++) await minute();
-    const rights = await Promise.all(ids(300).map(async (id) => (await readCluster(table, id))?.readiness.rights));
+    const rights = await Promise.all(
+      ids(300).map(async (id) => (await readCluster(table, id))?.readiness.rights),
+    );
     expect(rights.filter((r) => r === undefined)).toEqual([]);
     expect(rights[150]).toMatchObject({ missing: [] });
   });
@@ -200,7 +216,8 @@ describe('when a whole fleet is switched at once', () => {
     expect(first).toBeGreaterThan(1_000);
     expect(first).toBeLessThan(20_000);
     expect(told('a-large')).toBe(1);
-    for (let run = 0; run < 20 && (await readCluster(table, 'a-large'))?.modeSwitch.owesWaking; run++) expect(await minute()).toBe(true);
+    for (let run = 0; run < 20 && (await readCluster(table, 'a-large'))?.modeSwitch.owesWaking; run++)
+      expect(await minute()).toBe(true);
     expect(woken('a-large').size).toBe(20_000);
   });
 });

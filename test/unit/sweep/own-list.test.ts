@@ -43,14 +43,28 @@ async function confirmed(pods: Iterable<object>, deadlineMs?: number) {
   );
   const bodies = queues.events.waiting().map((m) => m.body);
   const toConfirm = (await readCluster(table, 'c'))?.lists.ownListsWanted;
-  return { error, bodies, parts: bodies.map((b) => decodeMessage(b) as ListPartMessage), toConfirm, listed: () => listed };
+  return {
+    error,
+    bodies,
+    parts: bodies.map((b) => decodeMessage(b) as ListPartMessage),
+    toConfirm,
+    listed: () => listed,
+  };
 }
 
 it('sweep’s own list is in parts that the queue takes, and names the object that no message holds', async () => {
   const sizes = [10, ...Array.from({ length: 77 }, () => 60_000), 70_000, 10];
   const names = sizes.map((_, i) => `p-${10 + i}`);
   const { bodies, parts, toConfirm } = await confirmed(sizes.map((size, i) => pod(`${names[i]}`, size)));
-  expect(parts.map(({ from, to, entries, omitted, isLast }) => [from, to, entries.map((e) => e.name), omitted, isLast])).toEqual([
+  expect(
+    parts.map(({ from, to, entries, omitted, isLast }) => [
+      from,
+      to,
+      entries.map((e) => e.name),
+      omitted,
+      isLast,
+    ]),
+  ).toEqual([
     ['', 'ns/p-49', names.slice(0, 40), undefined, undefined],
     ['ns/p-49', '', [...names.slice(40, 78), 'p-89'], ['ns/p-88'], true],
   ]);
@@ -68,7 +82,9 @@ it('an API server that lists without an end is broken off before it fills the me
     for (let i = 0; i < 20_000; i++) yield pod(`p-${i}`, 250_000);
   }
   const { error, parts, toConfirm, listed } = await confirmed(endless());
-  expect(String(error)).toContain('the list of every Pod has more than 268435456 bytes: sweep makes none that is larger');
+  expect(String(error)).toContain(
+    'the list of every Pod has more than 268435456 bytes: sweep makes none that is larger',
+  );
   expect(listed()).toBeLessThan(2_000);
   expect([parts, toConfirm]).toEqual([[], ['Pod']]);
 });
@@ -76,30 +92,44 @@ it('an API server that lists without an end is broken off before it fills the me
 it.each([
   ['7', []],
   ['8', ['Pod']],
-])('a request during sweep’s list of version 7, for a relay’s list of version %s, leaves %j to be listed', async (rv, left) => {
-  const table = memoryTable();
-  await registerCluster(table, { id: 'c', mode: 'active' }, 0);
-  await requestOwnList(table, 'c', 'Pod', versionOf(1, '5'));
-  const queues = memoryClusterQueues(() => 0);
-  const list = async () => {
-    expect(await requestOwnList(table, 'c', 'Pod', versionOf(1, rv))).toBe(false);
-    return { resourceVersion: '7', items: [] };
-  };
-  const deps = sweepDeps({ table, queues: () => queues, cluster: async () => clusterApi({ list: list as ClusterApi['list'] }) });
-  await sendOwnLists(deps, (await readCluster(table, 'c')) as ClusterRecord);
-  expect((await readCluster(table, 'c'))?.lists.ownListsWanted).toEqual(left);
-});
+])(
+  'a request during sweep’s list of version 7, for a relay’s list of version %s, leaves %j to be listed',
+  async (rv, left) => {
+    const table = memoryTable();
+    await registerCluster(table, { id: 'c', mode: 'active' }, 0);
+    await requestOwnList(table, 'c', 'Pod', versionOf(1, '5'));
+    const queues = memoryClusterQueues(() => 0);
+    const list = async () => {
+      expect(await requestOwnList(table, 'c', 'Pod', versionOf(1, rv))).toBe(false);
+      return { resourceVersion: '7', items: [] };
+    };
+    const deps = sweepDeps({
+      table,
+      queues: () => queues,
+      cluster: async () => clusterApi({ list: list as ClusterApi['list'] }),
+    });
+    await sendOwnLists(deps, (await readCluster(table, 'c')) as ClusterRecord);
+    expect((await readCluster(table, 'c'))?.lists.ownListsWanted).toEqual(left);
+  },
+);
 
 it('a kind that cannot be listed keeps no other kind from being listed', async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 0);
-  for (const kind of ['Service', 'Pod', 'Node'] as const) await requestOwnList(table, 'c', kind, versionOf(1, '5'));
+  for (const kind of ['Service', 'Pod', 'Node'] as const)
+    await requestOwnList(table, 'c', kind, versionOf(1, '5'));
   const queues = memoryClusterQueues(() => 0);
   const list = async (kind: string) => {
     if (kind === 'Service') throw new Error('no Services');
     return { resourceVersion: '7', items: [] };
   };
-  const deps = sweepDeps({ table, queues: () => queues, cluster: async () => clusterApi({ list: list as ClusterApi['list'] }) });
-  await expect(sendOwnLists(deps, (await readCluster(table, 'c')) as ClusterRecord)).rejects.toThrow('no Services');
+  const deps = sweepDeps({
+    table,
+    queues: () => queues,
+    cluster: async () => clusterApi({ list: list as ClusterApi['list'] }),
+  });
+  await expect(sendOwnLists(deps, (await readCluster(table, 'c')) as ClusterRecord)).rejects.toThrow(
+    'no Services',
+  );
   expect((await readCluster(table, 'c'))?.lists.ownListsWanted).toEqual(['Service']);
 });

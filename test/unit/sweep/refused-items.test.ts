@@ -1,4 +1,7 @@
-/** A work item that the table refuses, throttled or damaged, is the trouble of its own service: switches, resyncs and repairs of others go on. */
+/**
+ * A work item that the table refuses, throttled or damaged, is the trouble of its own service: switches,
+ * resyncs and repairs of others go on.
+ */
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { isWoken, switchMode } from '#shared/clusters/mode-switch.ts';
@@ -26,7 +29,8 @@ async function hubOf(services: number, refuses: (name: string) => boolean) {
   };
   await registerCluster(table, { id: 'c', mode: 'shadow' }, clock.now);
   await table.put({ ...namespaceKey('c', 'ns'), n: 1 });
-  for (let i = 0; i < services; i++) await table.put({ ...objectKey('c', 'Service', 'ns', `s${i}`), v: '00000101', o: '{}' });
+  for (let i = 0; i < services; i++)
+    await table.put({ ...objectKey('c', 'Service', 'ns', `s${i}`), v: '00000101', o: '{}' });
   const deps = sweepDeps({ table: { ...table, update }, now: () => clock.now, queues: () => queues });
   return {
     clock,
@@ -63,12 +67,18 @@ it('the command that switches wakes the others too, and sweep the refused ones',
   let isThrottled = true;
   const hub = await hubOf(30, (name) => isThrottled && name === 's7');
   await switchMode(hub.table, 'c', 'active', hub.clock.now);
-  expect(isWoken((await hub.cluster()).modeSwitch, { namespace: 'ns', kind: 'service', name: 's6' })).toBe(false);
+  expect(isWoken((await hub.cluster()).modeSwitch, { namespace: 'ns', kind: 'service', name: 's6' })).toBe(
+    false,
+  );
   const step = { services: 4, entries: 10 };
-  await expect(addAll(hub.deps, await hub.cluster(), step)).rejects.toThrow('no work can be added to ns/s7 of cluster c: ThrottlingException');
+  await expect(addAll(hub.deps, await hub.cluster(), step)).rejects.toThrow(
+    'no work can be added to ns/s7 of cluster c: ThrottlingException',
+  );
   expect(hub.woken().size).toBe(29);
   const { modeSwitch } = await hub.cluster();
-  expect(['s6', 's7', 's29'].map((name) => isWoken(modeSwitch, { namespace: 'ns', kind: 'service', name }))).toEqual([true, false, true]);
+  expect(
+    ['s6', 's7', 's29'].map((name) => isWoken(modeSwitch, { namespace: 'ns', kind: 'service', name })),
+  ).toEqual([true, false, true]);
   isThrottled = false;
   expect(await hub.minute()).toBe('');
   expect(hub.woken().size).toBe(30);
@@ -97,7 +107,15 @@ it('a damaged work item keeps sweep from repairing no other overdue service', as
   const hub = await hubOf(0, (name) => name === 's0');
   for (let i = 0; i < 30; i++) {
     const key = workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: `s${i}` });
-    await hub.table.update(key, { set: { gen: 2, ep_done: 1, sl_done: 1, dirtyAt: hub.clock.now, dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`) } });
+    await hub.table.update(key, {
+      set: {
+        gen: 2,
+        ep_done: 1,
+        sl_done: 1,
+        dirtyAt: hub.clock.now,
+        dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`),
+      },
+    });
   }
   for (let minute = 0; minute < 4; minute++) await hub.minute();
   expect(hub.woken().size).toBe(29);
@@ -107,7 +125,15 @@ it('a work item that cannot be read keeps sweep from repairing no other overdue 
   const hub = await hubOf(0, () => false);
   for (let i = 0; i < 3; i++) {
     const key = workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: `s${i}` });
-    await hub.table.update(key, { set: { gen: 2, ep_done: 1, sl_done: 1, dirtyAt: hub.clock.now, dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`) } });
+    await hub.table.update(key, {
+      set: {
+        gen: 2,
+        ep_done: 1,
+        sl_done: 1,
+        dirtyAt: hub.clock.now,
+        dirtyIn: dirtyKeyOf('c', 'ns', `s${i}`),
+      },
+    });
   }
   const get: typeof hub.table.get = async (key) => {
     if (key.pk.endsWith('/s0')) throw new Error('ThrottlingException');

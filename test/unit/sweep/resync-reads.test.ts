@@ -30,10 +30,16 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
         unnotifiedLabels: undefined,
         deletedAtMs: 1,
       };
-      await putObject({ table: memory, cluster: 'c' }, 'Service', { ...service, projection: '[]' }, undefined);
+      await putObject(
+        { table: memory, cluster: 'c' },
+        'Service',
+        { ...service, projection: '[]' },
+        undefined,
+      );
     }
   }
-  for (let i = 0; i < dead; i++) await memory.put({ pk: namespacesOf('c'), sk: `ci-${String(i).padStart(6, '0')}/`, n: 3, noService: 3 });
+  for (let i = 0; i < dead; i++)
+    await memory.put({ pk: namespacesOf('c'), sk: `ci-${String(i).padStart(6, '0')}/`, n: 3, noService: 3 });
 
   let now = 0;
   let read = 0;
@@ -79,7 +85,14 @@ async function clusterOf(namespaces: { readonly [name: string]: number }, dead =
 it('a run reads a bounded part of an index that only grows, and every service still runs again', async () => {
   const { woken, maxRead, pass } = await clusterOf({ a: 2, 'ci-5': 1, z: 3 }, 30_000);
   await pass(2 * 720);
-  expect([...woken.keys()].sort()).toEqual(['a/svc-00000', 'a/svc-00001', 'ci-5/svc-00000', 'z/svc-00000', 'z/svc-00001', 'z/svc-00002']);
+  expect([...woken.keys()].sort()).toEqual([
+    'a/svc-00000',
+    'a/svc-00001',
+    'ci-5/svc-00000',
+    'z/svc-00000',
+    'z/svc-00001',
+    'z/svc-00002',
+  ]);
   expect(maxRead.entries).toBeLessThanOrEqual(defaultLimits.sweep.maxResync);
 });
 
@@ -119,7 +132,10 @@ it('the rest of a period continues in the next, without a second round before th
   woken.clear();
   // It was small the last time: a round knows too little.
   const round = JSON.parse((await table.get(resyncKey('c')))?.['walk'] as string) as object;
-  await table.put({ ...resyncKey('c'), walk: JSON.stringify({ ...round, total: 10, passed: 0, place: undefined }) });
+  await table.put({
+    ...resyncKey('c'),
+    walk: JSON.stringify({ ...round, total: 10, passed: 0, place: undefined }),
+  });
   await pass(2 * 720);
   expect(woken.size).toBe(3_000);
   expect(Math.max(...woken.values())).toBeLessThanOrEqual(2);

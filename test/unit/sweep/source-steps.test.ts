@@ -30,9 +30,17 @@ interface Beside {
   readonly isListed?: boolean;
 }
 
-function record(id: string, { isSynced = true, isPaused = false, heartbeatAtMs = 0 }: Found, beside: Beside = {}): ClusterRecord {
+function record(
+  id: string,
+  { isSynced = true, isPaused = false, heartbeatAtMs = 0 }: Found,
+  beside: Beside = {},
+): ClusterRecord {
   const { state = 'fresh', policy = evictAfter, isListed } = beside;
-  const lists = isSynced ? Object.fromEntries(['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`synced_${kind}`, 1])) : {};
+  const lists = isSynced
+    ? Object.fromEntries(
+        ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`synced_${kind}`, 1]),
+      )
+    : {};
   const known = decodeCluster(id, { pk: '', sk: '', mode: isPaused ? 'paused' : 'active', inc: 1, ...lists });
   return {
     ...known,
@@ -78,9 +86,12 @@ describe('a source', () => {
     expect(step(found, { state: 'silent', policy })?.state).toBe('silent');
   });
 
-  it.each(['silent', 'evicted'] as const)('a source that is %s stays so when sweep finds it fresh: its own heartbeats bring it back', (state) => {
-    expect(step(heard, { state })).toEqual({ state, sinceMs });
-  });
+  it.each(['silent', 'evicted'] as const)(
+    'a source that is %s stays so when sweep finds it fresh: its own heartbeats bring it back',
+    (state) => {
+      expect(step(heard, { state })).toEqual({ state, sinceMs });
+    },
+  );
 
   it('an evicted source whose API answers is silent once its pods are listed: the snapshot is as old as the eviction', () => {
     const answers: Found = { ...gone, api: 'itself' };
@@ -119,12 +130,21 @@ describe('a source', () => {
     [1, 1],
     [2, 2],
     [3, 1],
-  ])('no source is evicted while %i are silent and %i are fresh: the hub itself is cut off (MC-72)', (silent, fresh) => {
-    const facts = new Map(Array.from({ length: silent + fresh }, (_, i) => [`c${i}`, i < silent ? gone : heard]));
-    const members = [...facts].map(([id, found]) => record(id, found, { state: found === gone ? 'silent' : 'fresh' }));
-    const found = stepSources(members, { answers: answersIn(facts), isWhole: true, nowMs });
-    expect([...found.values()].map((s) => [s.state, s.heldFor])).toEqual(
-      [...facts.values()].map((f) => (f === gone ? ['silent', 'half of the set is silent'] : ['fresh', undefined])),
-    );
-  });
+  ])(
+    'no source is evicted while %i are silent and %i are fresh: the hub itself is cut off (MC-72)',
+    (silent, fresh) => {
+      const facts = new Map(
+        Array.from({ length: silent + fresh }, (_, i) => [`c${i}`, i < silent ? gone : heard]),
+      );
+      const members = [...facts].map(([id, found]) =>
+        record(id, found, { state: found === gone ? 'silent' : 'fresh' }),
+      );
+      const found = stepSources(members, { answers: answersIn(facts), isWhole: true, nowMs });
+      expect([...found.values()].map((s) => [s.state, s.heldFor])).toEqual(
+        [...facts.values()].map((f) =>
+          f === gone ? ['silent', 'half of the set is silent'] : ['fresh', undefined],
+        ),
+      );
+    },
+  );
 });

@@ -26,12 +26,15 @@ async function hubOf(...clusters: readonly string[]) {
 /** Fails where overdue work of that cluster is looked for. */
 const failingFor = (table: Table, cluster: string, error: Error): Table => ({
   ...table,
-  queryDirty: (partition, until, limit) => (partition === cluster ? Promise.reject(error) : table.queryDirty(partition, until, limit)),
+  queryDirty: (partition, until, limit) =>
+    partition === cluster ? Promise.reject(error) : table.queryDirty(partition, until, limit),
 });
 
 it('a failing cluster does not stop the other steps, and is reported in the end', async () => {
   const { table, last, deps } = await hubOf('a', 'b', 'c');
-  await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow('sweep could not finish: reportCluster of b');
+  await expect(sweep({ ...deps, table: failingFor(table, 'b', new Error('refused')) })).rejects.toThrow(
+    'sweep could not finish: reportCluster of b',
+  );
   for (const cluster of ['a', 'c']) expect(last.get(`${cluster} OldestDirtyAge`)).toBe(0);
   expect(last.get('b ShadowDifferences')).toBe(0);
   expect(last.has('b OldestDirtyAge')).toBe(false);
@@ -54,7 +57,11 @@ it('a cluster that cannot be asked is no failure of its own', async () => {
 it('sweep publishes the current number of services that differ, as long as they do', async () => {
   const { table, last, deps } = await hubOf('a', 'b');
   const differ = (name: string, confirmed: boolean | undefined) =>
-    saveDifference(table, { cluster: 'a', namespace: 'ns', name }, confirmed === undefined ? undefined : { text: '[]', sinceMs: 1, confirmed });
+    saveDifference(
+      table,
+      { cluster: 'a', namespace: 'ns', name },
+      confirmed === undefined ? undefined : { text: '[]', sinceMs: 1, confirmed },
+    );
   await differ('x', true);
   await differ('y', true);
   await differ('seen-once', false);

@@ -11,7 +11,9 @@ import { metaKey } from '#shared/store/keys.ts';
 import { clusterApi } from '#test/support/stage-deps.ts';
 import { ingestHub } from '../ingest/hub.ts';
 
-/** The history went back at 1,000 s, and an earlier session sends again. The cluster has reached version 150. */
+/**
+ * The history went back at 1,000 s, and an earlier session sends again. The cluster has reached version 150.
+ */
 async function heard({
   read,
   at,
@@ -59,22 +61,37 @@ it('a live relay that has read nothing newer than the cluster’s version belong
 
 it('outputs that the session has read are not waited for: the relay lists them again after hours only', async () => {
   const more = { Endpoints: '140', EndpointSlice: '140' };
-  expect(await heard({ read: '140', at: 1_000_001, more })).toMatchObject({ missing: ['Service', 'Pod', 'Node'] });
+  expect(await heard({ read: '140', at: 1_000_001, more })).toMatchObject({
+    missing: ['Service', 'Pod', 'Node'],
+  });
 });
 
 it('sweep lists the kinds of the Multi-Cluster Services API too if the session has read them: their first lists may be missing', async () => {
   const more = { Namespace: '140', ServiceExport: '140' };
-  expect(await heard({ read: '140', at: 1_000_001, more })).toMatchObject({ ownLists: ['Service', 'Pod', 'Node', 'Namespace', 'ServiceExport'] });
+  expect(await heard({ read: '140', at: 1_000_001, more })).toMatchObject({
+    ownLists: ['Service', 'Pod', 'Node', 'Namespace', 'ServiceExport'],
+  });
 });
 
 it('a session that has read newer versions than the cluster has belongs to the former history', async () => {
-  expect(await heard({ read: '151', at: 1_000_001 })).toMatchObject({ unverified: undefined, ownLists: [], session: 1 });
+  expect(await heard({ read: '151', at: 1_000_001 })).toMatchObject({
+    unverified: undefined,
+    ownLists: [],
+    session: 1,
+  });
 });
 
 it('a session whose last heartbeat was before the history went back is not checked', async () => {
-  expect(await heard({ read: '140', at: 999_999 })).toMatchObject({ unverified: undefined, ownLists: [], session: 1 });
+  expect(await heard({ read: '140', at: 999_999 })).toMatchObject({
+    unverified: undefined,
+    ownLists: [],
+    session: 1,
+  });
 });
 
 it('while the cluster cannot be asked nothing is decided', async () => {
-  expect(await heard({ read: '140', at: 1_000_001, away: true })).toMatchObject({ unverified: { readUpTo: { Pod: '140' } }, session: 1 });
+  expect(await heard({ read: '140', at: 1_000_001, away: true })).toMatchObject({
+    unverified: { readUpTo: { Pod: '140' } },
+    session: 1,
+  });
 });

@@ -21,13 +21,29 @@ interface Live {
   readonly away?: boolean;
 }
 
-/** A hub that has read up to version 100 of cluster u, with a doubtful session; the cluster as it is when sweep looks. */
-async function judged(unbound: Partial<UnboundSession>, { uid = 'u', version = '150', away = false }: Live = {}, set: object = {}, incarnation = 1) {
+/**
+ * A hub that has read up to version 100 of cluster u, with a doubtful session; the cluster as it is when
+ * sweep looks.
+ */
+async function judged(
+  unbound: Partial<UnboundSession>,
+  { uid = 'u', version = '150', away = false }: Live = {},
+  set: object = {},
+  incarnation = 1,
+) {
   const hub = await ingestHub();
   await hub.emptyLists(100);
-  await hub.table.update(metaKey('c'), { set: { uid: 'u', inc: incarnation, high_Pod: versionOf(incarnation, '100'), ...set } });
+  await hub.table.update(metaKey('c'), {
+    set: { uid: 'u', inc: incarnation, high_Pod: versionOf(incarnation, '100'), ...set },
+  });
   const known = { id: 'c', incarnation };
-  await recordUnverified(hub.table, known, { state: 'unbound', session: 's2', uid: 'u', sinceMs: hub.clock.now, ...unbound });
+  await recordUnverified(hub.table, known, {
+    state: 'unbound',
+    session: 's2',
+    uid: 'u',
+    sinceMs: hub.clock.now,
+    ...unbound,
+  });
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
   const api = clusterApi({
     identity: async () => {
@@ -51,19 +67,44 @@ it('while a session is in doubt no sync runs, nor after it until the new history
 it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
   ['the cluster is another one', { uid: 'other' }, { uid: 'other', version: '500' }, {}],
   ['a kind of the cluster is behind what was read of it', {}, { version: '95' }, {}],
-  ['its relay saw the history go back, and it has come as far again', { rewoundAtMs: 5 }, { version: '150' }, {}],
-  ['its relay saw the history go back, and the cluster cannot be asked', { rewoundAtMs: 5 }, { away: true }, {}],
-  ['its relay saw the history go back by a slow clock, and a kind of the cluster is behind', { rewoundAtMs: 5 }, { version: '95' }, { incSince: 6 }],
+  [
+    'its relay saw the history go back, and it has come as far again',
+    { rewoundAtMs: 5 },
+    { version: '150' },
+    {},
+  ],
+  [
+    'its relay saw the history go back, and the cluster cannot be asked',
+    { rewoundAtMs: 5 },
+    { away: true },
+    {},
+  ],
+  [
+    'its relay saw the history go back by a slow clock, and a kind of the cluster is behind',
+    { rewoundAtMs: 5 },
+    { version: '95' },
+    { incSince: 6 },
+  ],
 ])('a new incarnation begins when %s', async (_when, unbound, live, set) => {
   const { after, session } = await judged(unbound, live, set);
-  expect(after).toMatchObject({ incarnation: 2, uid: unbound.uid ?? 'u', unverified: undefined, incarnationSinceMs: 1_000_000 });
+  expect(after).toMatchObject({
+    incarnation: 2,
+    uid: unbound.uid ?? 'u',
+    unverified: undefined,
+    incarnationSinceMs: 1_000_000,
+  });
   expect(session).toBe(2);
 });
 
 it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
   ['the cluster is as we know it', {}, {}, {}],
   ['another relay saw the same', { rewoundAtMs: 5 }, {}, { incSince: 6 }],
-  ['another relay saw the same, and the cluster in shadow mode cannot be asked', { rewoundAtMs: 5 }, { away: true }, { incSince: 6, mode: 'shadow' }],
+  [
+    'another relay saw the same, and the cluster in shadow mode cannot be asked',
+    { rewoundAtMs: 5 },
+    { away: true },
+    { incSince: 6, mode: 'shadow' },
+  ],
 ])('the session belongs to this incarnation when %s', async (_when, unbound, live, set) => {
   const { after, session } = await judged(unbound, live, set);
   expect(after).toMatchObject({ incarnation: 1, unverified: undefined });
@@ -101,7 +142,12 @@ it('a session that reports a step back that began the incarnation belongs to it,
 
 it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
   ['the cluster cannot be asked', {}, { away: true }, {}],
-  ['its relay reports a step back that is not newer, and the cluster cannot be asked', { rewoundAtMs: 5 }, { away: true }, { incSince: 6 }],
+  [
+    'its relay reports a step back that is not newer, and the cluster cannot be asked',
+    { rewoundAtMs: 5 },
+    { away: true },
+    { incSince: 6 },
+  ],
   ['the cluster is neither the one nor the other', { uid: 'other' }, { uid: 'third' }, {}],
 ])('the doubt stays while %s', async (_when, unbound, live, set) => {
   const { after, session } = await judged(unbound, live, set);
@@ -110,14 +156,26 @@ it.each<readonly [string, Partial<UnboundSession>, Live, object]>([
 });
 
 it.each<readonly [string, object, number]>([
-  ['a cluster in shadow mode is believed to be another one after a minute in which it cannot be asked', {}, 2],
-  ['a cluster in shadow mode where Services opt in stays in doubt while it cannot be asked', { optIn: 'active' }, 1],
+  [
+    'a cluster in shadow mode is believed to be another one after a minute in which it cannot be asked',
+    {},
+    2,
+  ],
+  [
+    'a cluster in shadow mode where Services opt in stays in doubt while it cannot be asked',
+    { optIn: 'active' },
+    1,
+  ],
   [
     'a cluster in shadow mode stays in doubt while heartbeats of its known relay come, although they wait in the queue',
     { heartbeatAt: 1_000_000 - 120_000, queueLag: 100 },
     1,
   ],
 ])('%s', async (_, set, incarnation) => {
-  const { after } = await judged({ uid: 'other', sinceMs: 1_000_000 - 61_000 }, { away: true }, { mode: 'shadow', ...set });
+  const { after } = await judged(
+    { uid: 'other', sinceMs: 1_000_000 - 61_000 },
+    { away: true },
+    { mode: 'shadow', ...set },
+  );
   expect(after.incarnation).toBe(incarnation);
 });

@@ -18,7 +18,9 @@ const names = Array.from({ length: 120 }, (_, i) => `web-${i}`);
 const ids = Array.from({ length: 20 }, (_, i) => `i-${String(i).padStart(2, '0')}`);
 const keyOf = (name: string) => ({ set: 'default', namespace: 'shop', name });
 
-/** Exporter b of all names, and the importers. Each wake-up takes 5 ms, and a run of sweep has some seconds. */
+/**
+ * Exporter b of all names, and the importers. Each wake-up takes 5 ms, and a run of sweep has some seconds.
+ */
 async function world() {
   const table = memoryTable();
   const register = async (id: string, more: object) => {
@@ -70,9 +72,12 @@ it('importers that a run of sweep has no time for are woken by the next runs, ea
 it('an importer that cannot be woken keeps no other from being woken, and is reported', async () => {
   const { table, clock, queues, runUntil, read, wokenIn } = await world();
   await saveSource(table, await read(), { state: 'evicted', sinceMs: 0, wokenUpTo: '' });
-  Object.assign(queues.get('i-03')?.syncs ?? {}, { send: () => Promise.reject(new Error('QueueDoesNotExist')) });
+  Object.assign(queues.get('i-03')?.syncs ?? {}, {
+    send: () => Promise.reject(new Error('QueueDoesNotExist')),
+  });
   const failures: string[] = [];
-  for (let runs = 0; runs < 3; runs++) await wakeForSource(runUntil(clock.nowMs + run), await read()).catch((e) => failures.push(String(e)));
+  for (let runs = 0; runs < 3; runs++)
+    await wakeForSource(runUntil(clock.nowMs + run), await read()).catch((e) => failures.push(String(e)));
   expect(ids.filter((id) => wokenIn(id) !== names.length)).toEqual(['i-03']);
   expect((await read()).source).toEqual({ state: 'evicted', sinceMs: 0, text: expect.any(String) });
   expect(failures).toEqual([expect.stringContaining('i-03')]);
@@ -89,7 +94,9 @@ it('a source that has returned has its own exports woken, which wake the importe
 it('exports of a cluster that leaves, for which a run of sweep has no time, are withdrawn by the next runs', async () => {
   const { table, clock, runUntil, read } = await world();
   const left = async () =>
-    (await Promise.all(names.map((name) => readSetEntries(table, keyOf(name))))).filter(({ exportTexts }) => exportTexts.size > 0).length;
+    (await Promise.all(names.map((name) => readSetEntries(table, keyOf(name))))).filter(
+      ({ exportTexts }) => exportTexts.size > 0,
+    ).length;
   const perRun: number[] = [];
   for (let isFinished = false; !isFinished; ) {
     isFinished = await leaveSet(runUntil(clock.nowMs + run + 5_000), await read());

@@ -1,4 +1,7 @@
-/** The truth table: mode × writer conflict × first lists × circuit × Service record × contested service. The first row that matches a cluster counts. */
+/**
+ * The truth table: mode × writer conflict × first lists × circuit × Service record × contested service. The
+ * first row that matches a cluster counts.
+ */
 import { expect, it } from 'vitest';
 import { admit } from '#functions/sync/admission/admission.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
@@ -44,7 +47,9 @@ const cases: readonly Case[] = modes.flatMap((mode) =>
   [false, true].flatMap((conflict) =>
     listStates.flatMap((lists) =>
       circuits.flatMap((circuit) =>
-        [false, true].flatMap((isKnown) => [false, true].map((isContested) => ({ mode, conflict, lists, circuit, isKnown, isContested }))),
+        [false, true].flatMap((isKnown) =>
+          [false, true].map((isContested) => ({ mode, conflict, lists, circuit, isKnown, isContested })),
+        ),
       ),
     ),
   ),
@@ -66,8 +71,14 @@ function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
     ...known,
     writerConflict: conflict,
     lists: { firstListOf: applied, ownListsWanted: [], suppressesWakeUps: false, begun: {} },
-    unverified: lists === 'unbound session' ? { state: 'unbound', session: 's', uid: 'u', sinceMs: 1 } : undefined,
-    circuit: circuit === 'open' ? { ...open, untilMs: nowMs + 1 } : circuit === 'due' ? { ...open, untilMs: nowMs } : undefined,
+    unverified:
+      lists === 'unbound session' ? { state: 'unbound', session: 's', uid: 'u', sinceMs: 1 } : undefined,
+    circuit:
+      circuit === 'open'
+        ? { ...open, untilMs: nowMs + 1 }
+        : circuit === 'due'
+          ? { ...open, untilMs: nowMs }
+          : undefined,
     recoveredAtMs: circuit === 'just recovered' ? nowMs - 1 : 0,
   };
 }
@@ -99,7 +110,14 @@ it('every row of the table decides some cluster', () => {
 });
 
 it('a share of the runs is admitted just after a recovery', () => {
-  const recovered: Case = { mode: 'active', conflict: false, lists: 'applied', circuit: 'just recovered', isKnown: true, isContested: false };
+  const recovered: Case = {
+    mode: 'active',
+    conflict: false,
+    lists: 'applied',
+    circuit: 'just recovered',
+    isKnown: true,
+    isContested: false,
+  };
   expect([0, 0.01, 0.02, 0.9].map((random) => admitted(recovered, random))).toEqual([
     'write',
     'write',
@@ -109,22 +127,49 @@ it('a share of the runs is admitted just after a recovery', () => {
 });
 
 it('a run that waits for the first lists waits longer each round, and not beyond 30 s', () => {
-  const missing = clusterOf({ mode: 'active', conflict: false, lists: 'missing', circuit: 'closed', isKnown: true, isContested: false });
+  const missing = clusterOf({
+    mode: 'active',
+    conflict: false,
+    lists: 'missing',
+    circuit: 'closed',
+    isKnown: true,
+    isContested: false,
+  });
   const waits = [0, 1, 4, 5, 99].map((rounds) => {
-    const admission = admit(missing, { isKnown: true, contestedUntilMs: 0, rounds, nowMs, limits, random: () => 0 });
+    const admission = admit(missing, {
+      isKnown: true,
+      contestedUntilMs: 0,
+      rounds,
+      nowMs,
+      limits,
+      random: () => 0,
+    });
     return admission.kind === 'requeue' && admission.outcome.requeueAfterSeconds;
   });
   expect(waits).toEqual([1, 2, 16, 30, 30]);
 });
 
 it('a run that meets an open circuit comes back after it, and a pending retry until then covers it', () => {
-  const open = clusterOf({ mode: 'active', conflict: false, lists: 'applied', circuit: 'open', isKnown: true, isContested: false });
+  const open = clusterOf({
+    mode: 'active',
+    conflict: false,
+    lists: 'applied',
+    circuit: 'open',
+    isKnown: true,
+    isContested: false,
+  });
   const admission = admit(
     { ...open, circuit: { reason: 'throttled', failures: 1, untilMs: nowMs + 9_500 } },
     { isKnown: true, contestedUntilMs: 0, rounds: 0, nowMs, limits, random: () => 0 },
   );
   expect(admission).toEqual({
     kind: 'requeue',
-    outcome: { kind: 'requeued', reason: 'circuit: throttled', requeueAfterSeconds: 25, coalesceSeconds: 310, endsRow: true },
+    outcome: {
+      kind: 'requeued',
+      reason: 'circuit: throttled',
+      requeueAfterSeconds: 25,
+      coalesceSeconds: 310,
+      endsRow: true,
+    },
   });
 });

@@ -14,13 +14,22 @@ it.each([
   ['throttles without a wait of its own', throttled(), [15, 23, 30]],
   ['requests a wait below a second', throttled(0.1), [1, 1, 1]],
   ['requests a wait of 7 s', throttled(7), [7, 11, 14]],
-] as const)('a run whose cluster %s returns when the circuit lets a probe pass, or later', async (_what, error, waits) => {
-  for (const [i, random] of [0, 0.5, 0.999].entries()) {
-    const table = memoryTable();
-    await registerCluster(table, { id: 'c', mode: 'active' }, 0);
-    const cluster = async () => (await readCluster(table, 'c')) as ClusterRecord;
-    const { requeueAfterSeconds } = await openedCircuit(syncDeps({ table, now: () => nowMs, random: () => random }), await cluster(), error);
-    expect(requeueAfterSeconds).toBe(waits[i]);
-    expect(nowMs + requeueAfterSeconds * 1000).toBeGreaterThanOrEqual((await cluster()).circuit?.untilMs ?? Number.NaN);
-  }
-});
+] as const)(
+  'a run whose cluster %s returns when the circuit lets a probe pass, or later',
+  async (_what, error, waits) => {
+    for (const [i, random] of [0, 0.5, 0.999].entries()) {
+      const table = memoryTable();
+      await registerCluster(table, { id: 'c', mode: 'active' }, 0);
+      const cluster = async () => (await readCluster(table, 'c')) as ClusterRecord;
+      const { requeueAfterSeconds } = await openedCircuit(
+        syncDeps({ table, now: () => nowMs, random: () => random }),
+        await cluster(),
+        error,
+      );
+      expect(requeueAfterSeconds).toBe(waits[i]);
+      expect(nowMs + requeueAfterSeconds * 1000).toBeGreaterThanOrEqual(
+        (await cluster()).circuit?.untilMs ?? Number.NaN,
+      );
+    }
+  },
+);

@@ -33,7 +33,11 @@ it('the same event again raises a count, whichever worker records it', async () 
   clock.now += 60_000;
   await newRecorder().record(api, sketch('no'));
   expect(events()).toHaveLength(1);
-  expect(events()[0]).toMatchObject({ count: 2, firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:01:00Z' });
+  expect(events()[0]).toMatchObject({
+    count: 2,
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:01:00Z',
+  });
 });
 
 it('one object gets 25 events at once, then one each five minutes; others have a budget of their own', async () => {
@@ -59,7 +63,10 @@ it('a message is cut to the API server’s maximum', async () => {
 
 it('recording never fails a run', async () => {
   const { api, recorder, warned } = cluster();
-  const refusing = { ...api, create: () => Promise.reject(new ClusterApiError('forbidden', { status: 403 })) } as ClusterApi;
+  const refusing = {
+    ...api,
+    create: () => Promise.reject(new ClusterApiError('forbidden', { status: 403 })),
+  } as ClusterApi;
   await recorder.record(refusing, sketch('no'));
   expect(warned).toEqual(['event not recorded']);
 });

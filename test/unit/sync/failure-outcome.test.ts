@@ -15,7 +15,11 @@ interface Situation {
 }
 
 /** The end of a run as a text, with its calls for the cluster's identity. */
-async function ended(error: unknown, call: FailedCall, { probed, rounds = 0 }: Situation = {}): Promise<string> {
+async function ended(
+  error: unknown,
+  call: FailedCall,
+  { probed, rounds = 0 }: Situation = {},
+): Promise<string> {
   let asked = 0;
   let opened = '';
   const log = { info() {}, warn() {}, error() {}, with: () => log };
@@ -35,7 +39,10 @@ async function ended(error: unknown, call: FailedCall, { probed, rounds = 0 }: S
     },
   };
   const outcome = await outcomeOf(run as never, error, call);
-  const text = outcome.kind === 'requeued' ? `${outcome.reason.split(':')[0]} ${outcome.requeueAfterSeconds} s` : outcome.kind;
+  const text =
+    outcome.kind === 'requeued'
+      ? `${outcome.reason.split(':')[0]} ${outcome.requeueAfterSeconds} s`
+      : outcome.kind;
   return `${opened}${text}${asked > 0 ? ', probed' : ''}`;
 }
 
@@ -46,7 +53,9 @@ const requeued = 'call not served 1 s, probed';
 const both = (text: string) => [text, text] as const;
 
 describe('a failed call', () => {
-  it.each<[string, ClusterApiError, answered: readonly [string, string], unanswered?: readonly [string, string]]>([
+  it.each<
+    [string, ClusterApiError, answered: readonly [string, string], unanswered?: readonly [string, string]]
+  >([
     ['without credentials', of(0, { reason: noCredentials }), both('no credentials for now 1 s')],
     ['by a broken connection', of(0), both(requeued), both(silent)],
     ['without an answer', of(0, { reason: timedOut }), [own, requeued], both(silent)],
@@ -62,32 +71,50 @@ describe('a failed call', () => {
     ['with AlreadyExists', of(409, { reason: 'AlreadyExists' }), both('failed')],
     ['with 400', of(400), both('failed')],
     ['with too large an answer', of(0, { reason: tooLarge }), both('failed')],
-  ])('%s ends the write of a service, and the read of one', async (_how, error, answered, silence = answered) => {
-    expect(await Promise.all(calls.map((call) => ended(error, call)))).toEqual(answered);
-    expect(await Promise.all(calls.map((call) => ended(error, call, { probed: unanswered })))).toEqual(silence);
-  });
+  ])(
+    '%s ends the write of a service, and the read of one',
+    async (_how, error, answered, silence = answered) => {
+      expect(await Promise.all(calls.map((call) => ended(error, call)))).toEqual(answered);
+      expect(await Promise.all(calls.map((call) => ended(error, call, { probed: unanswered })))).toEqual(
+        silence,
+      );
+    },
+  );
 
   it.each<[string, Error, string]>([
     ['is refused', of(403), 'open forbidden circuit 15 s, probed'],
     ['is answered with a 500', of(500), 'open server-error circuit 15 s, probed'],
     ['is throttled', of(429, { retryAfterSeconds: 7 }), 'open throttled circuit 7 s, probed'],
-    ['is not sent, as AWS gives no credentials', of(0, { reason: noCredentials }), 'no credentials for now 1 s, probed'],
+    [
+      'is not sent, as AWS gives no credentials',
+      of(0, { reason: noCredentials }),
+      'no credentials for now 1 s, probed',
+    ],
   ])('a failed call whose probe %s ends the run by the outcome of the probe', async (_how, probed, text) => {
     expect(await Promise.all(calls.map((call) => ended(of(500), call, { probed })))).toEqual(both(text));
   });
 
-  it.each(calls)('a run with a failed %s again and again waits longer and longer while the cluster answers', async (call) => {
-    const waits = await Promise.all([0, 1, 2, 5, 9, 500].map((rounds) => ended(of(0), call, { rounds })));
-    expect(waits).toEqual([1, 1, 2, 16, 150, 150].map((seconds) => `call not served ${seconds} s, probed`));
-  });
+  it.each(calls)(
+    'a run with a failed %s again and again waits longer and longer while the cluster answers',
+    async (call) => {
+      const waits = await Promise.all([0, 1, 2, 5, 9, 500].map((rounds) => ended(of(0), call, { rounds })));
+      expect(waits).toEqual([1, 1, 2, 16, 150, 150].map((seconds) => `call not served ${seconds} s, probed`));
+    },
+  );
 
   it('a run that has no time left to probe is requeued for that', async () => {
-    const late = new RequeueAfter({ kind: 'requeued', reason: 'too little time left', requeueAfterSeconds: 1 });
+    const late = new RequeueAfter({
+      kind: 'requeued',
+      reason: 'too little time left',
+      requeueAfterSeconds: 1,
+    });
     expect(await ended(of(500), 'write', { probed: late })).toBe('too little time left 1 s, probed');
   });
 
   it('an error of another kind is thrown, and a run that postpones itself is postponed', async () => {
     await expect(ended(new TypeError('x'), 'read')).rejects.toThrow(TypeError);
-    expect(await ended(new RequeueAfter({ kind: 'requeued', reason: 'y', requeueAfterSeconds: 3 }), 'read')).toBe('y 3 s');
+    expect(
+      await ended(new RequeueAfter({ kind: 'requeued', reason: 'y', requeueAfterSeconds: 3 }), 'read'),
+    ).toBe('y 3 s');
   });
 });

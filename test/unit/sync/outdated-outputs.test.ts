@@ -13,10 +13,17 @@ const saved = (kind: OutputRecord['kind'], incarnation: number, isGone = false):
   generation: 1,
   object: isGone ? undefined : ({ kind, metadata: { name: 'svc' } } as OutputRecord['object']),
 });
-const run = (...outputs: readonly OutputRecord[]) => ({ wasTakenOver: false, work: noWork, inputs: { outputs }, cluster: { incarnation: 2 } });
+const run = (...outputs: readonly OutputRecord[]) => ({
+  wasTakenOver: false,
+  work: noWork,
+  inputs: { outputs },
+  cluster: { incarnation: 2 },
+});
 
 it('Endpoints that were saved before the cluster was restored are read from it, although a run since has read the slices alone', () => {
-  expect(mustReadFromApiServer(run(saved('Endpoints', 1), saved('EndpointSlice', 2)), 'endpoints')).toBe(true);
+  expect(mustReadFromApiServer(run(saved('Endpoints', 1), saved('EndpointSlice', 2)), 'endpoints')).toBe(
+    true,
+  );
   expect(mustReadFromApiServer(run(saved('Endpoints', 1), saved('EndpointSlice', 2)), 'slices')).toBe(false);
 });
 

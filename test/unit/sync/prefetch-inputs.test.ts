@@ -20,7 +20,14 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 1_000);
   const put = (kind: InputKind, name: string, projection: string): Promise<boolean> => {
-    const record = { namespace: 'ns', name, version: versionOf(1, '5'), projection, unnotifiedLabels: undefined, deletedAtMs: 0 };
+    const record = {
+      namespace: 'ns',
+      name,
+      version: versionOf(1, '5'),
+      projection,
+      unnotifiedLabels: undefined,
+      deletedAtMs: 0,
+    };
     return putObject({ table, cluster: 'c' }, kind, record, undefined);
   };
   const selected = service();
@@ -30,11 +37,31 @@ it('inputs that were read beside the cluster’s record count only in the scope 
 
   expect(await prefetchInputs(deps, key)).toBeUndefined();
   const prefetched = await prefetchInputs(
-    { ...deps, nodes: new Map([['c', { scope: meta.cacheEpoch, version: 0, read: Promise.resolve({ nodes: new Map(), isCut: false }), count: 0 }]]) },
+    {
+      ...deps,
+      nodes: new Map([
+        [
+          'c',
+          {
+            scope: meta.cacheEpoch,
+            version: 0,
+            read: Promise.resolve({ nodes: new Map(), isCut: false }),
+            count: 0,
+          },
+        ],
+      ]),
+    },
     key,
   );
   // The first lists write these during the read of the cluster's record.
-  await put('Pod', 'p', encodeProjection('Pod', { ...pod('p'), metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} } }));
+  await put(
+    'Pod',
+    'p',
+    encodeProjection('Pod', {
+      ...pod('p'),
+      metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} },
+    }),
+  );
   const items = await readServiceItems(deps, key);
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
     const { pods } = await readInputs(

@@ -20,7 +20,12 @@ const message: WakeUpMessage = {
 const done = { ...idlePart, doneGeneration: 4 };
 const owed: WorkItem = { ...noWork, generation: 5, parts: { endpoints: done, slices: done } };
 const claimed = (more: Partial<Claim> = {}): Claim => ({
-  ...{ service: { cluster: 'c', namespace: 'ns', kind: 'service' as const, name: 'svc' }, message, leaseId: 'l', item: owed },
+  ...{
+    service: { cluster: 'c', namespace: 'ns', kind: 'service' as const, name: 'svc' },
+    message,
+    leaseId: 'l',
+    item: owed,
+  },
   ...{ parts: ['endpoints', 'slices'], wasTakenOver: false, ...more },
 });
 
@@ -28,7 +33,9 @@ async function worker(scope: string | undefined): Promise<SyncDeps> {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 1_000);
   const nodes = new Map(
-    scope === undefined ? [] : [['c', { scope, version: 0, read: Promise.resolve({ nodes: new Map(), isCut: false }), count: 0 }]],
+    scope === undefined
+      ? []
+      : [['c', { scope, version: 0, read: Promise.resolve({ nodes: new Map(), isCut: false }), count: 0 }]],
   );
   return syncDeps({ table, nodes, now: () => 2_000 });
 }
@@ -49,7 +56,11 @@ it.each([
     claimed({ item: { ...owed, parts: { endpoints: done, slices: { ...done, retryGeneration: 5 } } } }),
     false,
   ],
-  ['are made again where the lease was taken over from a worker that may still be writing', claimed({ wasTakenOver: true }), false],
+  [
+    'are made again where the lease was taken over from a worker that may still be writing',
+    claimed({ wasTakenOver: true }),
+    false,
+  ],
 ])('reads that began beside the claim %s', async (_, claim, count) => {
   const deps = await worker('1');
   const duringClaim = prefetchDuringClaim(deps, message);

@@ -30,7 +30,16 @@ it('outputs deleted from a recreated cluster are saved at the version of the for
 
 it('a slice that a list lacks is saved at the version of the list, so a late save of a version in between does not bring it back', () => {
   const saved = slice('u1', '42');
-  const before: OutputRecord[] = [{ kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '42'), generation: 1, object: saved }];
+  const before: OutputRecord[] = [
+    {
+      kind: 'EndpointSlice',
+      name: 'svc-abcde',
+      uid: 'u1',
+      version: versionOf(1, '42'),
+      generation: 1,
+      object: saved,
+    },
+  ];
   const missing = (incarnation: number, asOf: string): string | undefined => {
     const server = new ServerState(incarnation, before);
     server.recordMissing('EndpointSlice', saved as EndpointSlice, asOf);
@@ -44,7 +53,14 @@ it('a slice that a list lacks is saved at the version of the list, so a late sav
 
 it('outputs found as they were saved are not saved again', () => {
   const before: OutputRecord[] = [
-    { kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '7'), generation: 1, object: slice('u1', '7') },
+    {
+      kind: 'EndpointSlice',
+      name: 'svc-abcde',
+      uid: 'u1',
+      version: versionOf(1, '7'),
+      generation: 1,
+      object: slice('u1', '7'),
+    },
   ];
   const found = (uid: string, resourceVersion: string, isGone = false): number => {
     const server = new ServerState(1, before);
@@ -59,7 +75,14 @@ it('outputs found as they were saved are not saved again', () => {
 
 it('a slice that the run has written, and then deletes, is not one that it found', () => {
   const before: OutputRecord[] = [
-    { kind: 'EndpointSlice', name: 'svc-abcde', uid: 'u1', version: versionOf(1, '4'), generation: 1, object: slice('u1', '4') },
+    {
+      kind: 'EndpointSlice',
+      name: 'svc-abcde',
+      uid: 'u1',
+      version: versionOf(1, '4'),
+      generation: 1,
+      object: slice('u1', '4'),
+    },
   ];
   const server = new ServerState(1, before, Date.now);
   server.countWrite('EndpointSlice');
@@ -69,7 +92,10 @@ it('a slice that the run has written, and then deletes, is not one that it found
 });
 
 it('an output that the run finds absent, and has not touched, was deleted by another client, also after a write of another output', () => {
-  const [absent, deleted] = ['other', 'own'].map((name) => ({ ...slice('u1', '7'), metadata: { ...slice('u1', '7').metadata, name } }));
+  const [absent, deleted] = ['other', 'own'].map((name) => ({
+    ...slice('u1', '7'),
+    metadata: { ...slice('u1', '7').metadata, name },
+  }));
   const server = new ServerState(1, []);
   server.recordDeleted('EndpointSlice', deleted as EndpointSlice);
   server.countWrite('EndpointSlice');

@@ -8,17 +8,34 @@ import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { decideSlices } from '#shared/slices/decide.ts';
 import { node, nodes, pod, service } from '../slices/fixtures.ts';
 
-const meta = { relay: {}, mode: 'shadow', optIn: 'off', settings: { endpoints: true, slices: true, maxEndpointsPerSlice: 100 } } as never;
+const meta = {
+  relay: {},
+  mode: 'shadow',
+  optIn: 'off',
+  settings: { endpoints: true, slices: true, maxEndpointsPerSlice: 100 },
+} as never;
 const key = { cluster: 'c', namespace: 'ns', name: 'foo' };
 const ports = [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }];
-const web = service({ clusterIP: 'None', trafficDistribution: 'PreferSameNode', ports }, { labels: { team: 'a' } });
+const web = service(
+  { clusterIP: 'None', trafficDistribution: 'PreferSameNode', ports },
+  { labels: { team: 'a' } },
+);
 const pods = [pod(1, { spec: { containers: [], hostname: 'web-1', subdomain: 'foo' } }), pod(2)];
-const input = { ...key, service: web, pods, nodes: nodes(node('node-1', 'zone-a')), triggerTimes: undefined, hints: undefined };
+const input = {
+  ...key,
+  service: web,
+  pods,
+  nodes: nodes(node('node-1', 'zone-a')),
+  triggerTimes: undefined,
+  hints: undefined,
+};
 
 const written = decideEndpoints({ ...input, current: undefined }).write;
 const endpoints = (written && 'object' in written ? written.object : undefined) as Endpoints;
 const slice = (): EndpointSlice => {
-  const [draft] = decideSlices({ ...input, slices: [], maxEndpointsPerSlice: 100 }).addressTypes.flatMap((t) => t.create);
+  const [draft] = decideSlices({ ...input, slices: [], maxEndpointsPerSlice: 100 }).addressTypes.flatMap(
+    (t) => t.create,
+  );
   return { ...draft, metadata: { ...draft?.metadata, name: 'foo-1' } } as EndpointSlice;
 };
 
@@ -31,7 +48,10 @@ const compared = ({
   slices?: readonly EndpointSlice[];
   version?: string;
 }) => {
-  const outputs = [{ kind: 'Endpoints', object: e }, ...slices.map((object) => ({ kind: 'EndpointSlice', object }))];
+  const outputs = [
+    { kind: 'Endpoints', object: e },
+    ...slices.map((object) => ({ kind: 'EndpointSlice', object })),
+  ];
   return differencesOf({ ...(meta as object), relay: { kubernetesVersion: version } } as never, key, {
     ...input,
     writers: writersFor(web, meta),
@@ -51,45 +71,72 @@ it.each([
       expect.stringContaining('only in the cluster: labels'),
     ],
   ],
-])('Endpoints without the managed-by label in a cluster of %s differ only if its controllers write the label [DF-7]', (version, expected) => {
-  const { 'endpoints.kubernetes.io/managed-by': _, ...labels } = endpoints.metadata.labels ?? {};
-  const unlabelled = { ...endpoints, metadata: { ...endpoints.metadata, labels } };
-  expect(compared({ endpoints: unlabelled, version })).toEqual(expected);
-});
+])(
+  'Endpoints without the managed-by label in a cluster of %s differ only if its controllers write the label [DF-7]',
+  (version, expected) => {
+    const { 'endpoints.kubernetes.io/managed-by': _, ...labels } = endpoints.metadata.labels ?? {};
+    const unlabelled = { ...endpoints, metadata: { ...endpoints.metadata, labels } };
+    expect(compared({ endpoints: unlabelled, version })).toEqual(expected);
+  },
+);
 
 it('a missing headless label alone is no difference in a cluster whose controllers write no managed-by label [DF-7, EP-58]', () => {
-  expect(compared({ endpoints: { ...endpoints, metadata: { ...endpoints.metadata, labels: { team: 'a' } } }, version: 'v1.31.0' })).toEqual([]);
+  expect(
+    compared({
+      endpoints: { ...endpoints, metadata: { ...endpoints.metadata, labels: { team: 'a' } } },
+      version: 'v1.31.0',
+    }),
+  ).toEqual([]);
 });
 
 it.each([
   ['v1.31.0', []],
   ['v1.32.0', [expect.stringMatching(/^EndpointSlices: missing in the cluster: .* on http 15001/)]],
-])('without the named port of a restartable init container, a slice in a cluster of %s differs from v1.32 on [DF-15]', (version, expected) => {
-  const named = service({ clusterIP: 'None', ports: [{ name: 'http', port: 80, targetPort: 'proxy', protocol: 'TCP' }] });
-  const proxy = { name: 'p', restartPolicy: 'Always', ports: [{ name: 'proxy', containerPort: 15001, protocol: 'TCP' }] };
-  const inCluster = decideSlices({ ...input, service: named, pods: [pod(1)], slices: [], maxEndpointsPerSlice: 100 }).addressTypes.flatMap(
-    (t) => t.create,
-  );
-  const outputs = inCluster.map((draft, i) => ({ kind: 'EndpointSlice', object: { ...draft, metadata: { ...draft.metadata, name: `foo-${i}` } } }));
-  const slicesAlone = {
-    ...(meta as object),
-    relay: { kubernetesVersion: version },
-    settings: { ...(meta as { settings: object }).settings, endpoints: false },
-  };
-  const differences = differencesOf(slicesAlone as never, key, {
-    ...input,
-    service: named,
-    pods: [pod(1, { spec: { containers: [], initContainers: [proxy] } })],
-    writers: writersFor(named, slicesAlone as never),
-    outputs,
-  } as never);
-  expect(differences.filter((line) => line.includes('missing'))).toEqual(expected);
-});
+])(
+  'without the named port of a restartable init container, a slice in a cluster of %s differs from v1.32 on [DF-15]',
+  (version, expected) => {
+    const named = service({
+      clusterIP: 'None',
+      ports: [{ name: 'http', port: 80, targetPort: 'proxy', protocol: 'TCP' }],
+    });
+    const proxy = {
+      name: 'p',
+      restartPolicy: 'Always',
+      ports: [{ name: 'proxy', containerPort: 15001, protocol: 'TCP' }],
+    };
+    const inCluster = decideSlices({
+      ...input,
+      service: named,
+      pods: [pod(1)],
+      slices: [],
+      maxEndpointsPerSlice: 100,
+    }).addressTypes.flatMap((t) => t.create);
+    const outputs = inCluster.map((draft, i) => ({
+      kind: 'EndpointSlice',
+      object: { ...draft, metadata: { ...draft.metadata, name: `foo-${i}` } },
+    }));
+    const slicesAlone = {
+      ...(meta as object),
+      relay: { kubernetesVersion: version },
+      settings: { ...(meta as { settings: object }).settings, endpoints: false },
+    };
+    const differences = differencesOf(slicesAlone as never, key, {
+      ...input,
+      service: named,
+      pods: [pod(1, { spec: { containers: [], initContainers: [proxy] } })],
+      writers: writersFor(named, slicesAlone as never),
+      outputs,
+    } as never);
+    expect(differences.filter((line) => line.includes('missing'))).toEqual(expected);
+  },
+);
 
 describe('shadow mode compares of slices', () => {
   const inFirst = (change: Partial<Endpoint>) => {
     const { endpoints: all, ...rest } = slice();
-    return compared({ slices: [{ ...rest, endpoints: (all ?? []).map((e, i) => (i === 0 ? { ...e, ...change } : e)) }] });
+    return compared({
+      slices: [{ ...rest, endpoints: (all ?? []).map((e, i) => (i === 0 ? { ...e, ...change } : e)) }],
+    });
   };
   const [first] = slice().endpoints as readonly [Endpoint];
 
@@ -104,17 +151,31 @@ describe('shadow mode compares of slices', () => {
     ['hints for zones', { hints: { ...first.hints, forZones: [{ name: 'zone-b' }] } }, 'forZones=zone-b'],
     ['hints for nodes', { hints: { ...first.hints, forNodes: [{ name: 'node-2' }] } }, 'forNodes=node-2'],
     ['the UID of the Pod', { targetRef: { ...first.targetRef, uid: 'other' } }, 'uid=other'],
-    ['the namespace of the Pod', { targetRef: { ...first.targetRef, namespace: 'other' } }, 'namespace=other'],
+    [
+      'the namespace of the Pod',
+      { targetRef: { ...first.targetRef, namespace: 'other' } },
+      'namespace=other',
+    ],
     ['the kind of the reference', { targetRef: { ...first.targetRef, kind: 'Other' } }, 'kind=Other'],
-    ['topology of the first version, in a slice that is written', { deprecatedTopology: { rack: 'r' }, zone: 'zone-b' }, '{"rack":"r"}'],
+    [
+      'topology of the first version, in a slice that is written',
+      { deprecatedTopology: { rack: 'r' }, zone: 'zone-b' },
+      '{"rack":"r"}',
+    ],
   ])('%s', (_what, change, shown) => {
-    expect(inFirst(change)).toContainEqual(expect.stringMatching(/^EndpointSlices: missing in the cluster: IPv4 10\.1\.0/));
-    expect(inFirst(change).find((line) => line.startsWith('EndpointSlices: only in the cluster: IPv4'))).toContain(shown);
+    expect(inFirst(change)).toContainEqual(
+      expect.stringMatching(/^EndpointSlices: missing in the cluster: IPv4 10\.1\.0/),
+    );
+    expect(
+      inFirst(change).find((line) => line.startsWith('EndpointSlices: only in the cluster: IPv4')),
+    ).toContain(shown);
   });
 
   it('the application protocol of a port', () => {
     const other = { ...slice(), ports: [{ name: 'http', port: 80, protocol: 'TCP', appProtocol: 'other' }] };
-    expect(compared({ slices: [other] })).toContainEqual(expect.stringMatching(/only in the cluster: .* on http 80\/TCP other$/));
+    expect(compared({ slices: [other] })).toContainEqual(
+      expect.stringMatching(/only in the cluster: .* on http 80\/TCP other$/),
+    );
   });
 
   it('labels', () => {
@@ -128,19 +189,38 @@ describe('shadow mode compares of slices', () => {
 
   it('the owner', () => {
     const { metadata, ...rest } = slice();
-    const other = { ...rest, metadata: { ...metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'foo', uid: 'former' }] } };
-    expect(compared({ slices: [other] })).toContainEqual(expect.stringMatching(/only in the cluster: IPv4 slice .* of Service foo former$/));
+    const other = {
+      ...rest,
+      metadata: {
+        ...metadata,
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'foo', uid: 'former' }],
+      },
+    };
+    expect(compared({ slices: [other] })).toContainEqual(
+      expect.stringMatching(/only in the cluster: IPv4 slice .* of Service foo former$/),
+    );
   });
 
   it('a placeholder that is missing', () => {
     const outputs = [{ kind: 'Endpoints', object: endpoints }];
-    const none = differencesOf(meta, key, { ...input, pods: [], writers: writersFor(web, meta), outputs } as never);
-    expect(none).toContainEqual(expect.stringMatching(/^EndpointSlices: missing in the cluster: IPv4 slice with labels/));
+    const none = differencesOf(meta, key, {
+      ...input,
+      pods: [],
+      writers: writersFor(web, meta),
+      outputs,
+    } as never);
+    expect(none).toContainEqual(
+      expect.stringMatching(/^EndpointSlices: missing in the cluster: IPv4 slice with labels/),
+    );
   });
 
   it('the trigger time is no difference, because it follows from the memory of a process', () => {
     const { metadata, ...rest } = slice();
-    expect(compared({ slices: [{ ...rest, metadata: { ...metadata, annotations: { [annotationTriggerTime]: 'x' } } }] })).toEqual([]);
+    expect(
+      compared({
+        slices: [{ ...rest, metadata: { ...metadata, annotations: { [annotationTriggerTime]: 'x' } } }],
+      }),
+    ).toEqual([]);
   });
 });
 
@@ -167,7 +247,9 @@ describe('shadow mode compares of Endpoints', () => {
   });
 
   it('the application protocol of a port', () => {
-    const subsets = [{ ...subset, ports: [{ name: 'http', port: 80, protocol: 'TCP', appProtocol: 'other' }] }];
+    const subsets = [
+      { ...subset, ports: [{ name: 'http', port: 80, protocol: 'TCP', appProtocol: 'other' }] },
+    ];
     expect(compared({ endpoints: { ...endpoints, subsets } })).toContainEqual(
       expect.stringMatching(/only in the cluster: .* on http 80\/TCP other$/),
     );
@@ -176,7 +258,9 @@ describe('shadow mode compares of Endpoints', () => {
   it('readiness', () => {
     const { addresses, ...rest } = subset ?? {};
     const subsets = [{ ...rest, notReadyAddresses: addresses ?? [] }];
-    expect(compared({ endpoints: { ...endpoints, subsets } })).toContainEqual(expect.stringMatching(/only in the cluster: .* ready=false/));
+    expect(compared({ endpoints: { ...endpoints, subsets } })).toContainEqual(
+      expect.stringMatching(/only in the cluster: .* ready=false/),
+    );
   });
 
   it('labels', () => {
@@ -189,8 +273,8 @@ describe('shadow mode compares of Endpoints', () => {
 
   it('the annotation that names a cut list', () => {
     const annotations = { [annotationOverCapacity]: 'truncated' };
-    expect(compared({ endpoints: { ...endpoints, metadata: { ...endpoints.metadata, annotations } } })).toEqual([
-      `Endpoints: only in the cluster: annotation ${annotationOverCapacity}=truncated`,
-    ]);
+    expect(
+      compared({ endpoints: { ...endpoints, metadata: { ...endpoints.metadata, annotations } } }),
+    ).toEqual([`Endpoints: only in the cluster: annotation ${annotationOverCapacity}=truncated`]);
   });
 });

@@ -97,7 +97,9 @@ it('with few metrics of clusters, a state of trouble is kept for the cluster onl
   metrics.flush();
   const dimensionsOf = (metric: string, cluster: string): unknown =>
     (
-      lines.find((l) => l['cluster'] === cluster) as { _aws: { CloudWatchMetrics: { Dimensions: unknown; Metrics: { Name: string }[] }[] } }
+      lines.find((l) => l['cluster'] === cluster) as {
+        _aws: { CloudWatchMetrics: { Dimensions: unknown; Metrics: { Name: string }[] }[] };
+      }
     )._aws.CloudWatchMetrics.find((d) => d.Metrics.some((m) => m.Name === metric))?.Dimensions;
   expect(dimensionsOf('CircuitOpen', 'a')).toEqual([[]]);
   expect(dimensionsOf('CircuitOpen', 'b')).toEqual([[], ['cluster']]);
@@ -120,7 +122,9 @@ it('observations with labels share the line of their cluster, unless a label or 
     { cluster: 'a', operation: 'delete', endpoint_slice_controller_changes: 1 },
     { cluster: 'b', SyncsWritten: 1 },
   ]);
-  const directives = (lines[0] as { _aws: { CloudWatchMetrics: { Dimensions: unknown; Metrics: { Name: string }[] }[] } })._aws.CloudWatchMetrics;
+  const directives = (
+    lines[0] as { _aws: { CloudWatchMetrics: { Dimensions: unknown; Metrics: { Name: string }[] }[] } }
+  )._aws.CloudWatchMetrics;
   expect(directives.map((d) => [d.Dimensions, d.Metrics.map((m) => m.Name)])).toEqual([
     [[[], ['cluster']], ['SyncsWritten']],
     [[['result']], ['endpoint_slice_controller_syncs']],

@@ -36,5 +36,7 @@ it('each line names the invocation that it was written in, though several run in
 it('a line outside of any invocation has neither', () => {
   const { lines, log } = recorded();
   log.info('module loaded');
-  expect(lines).toEqual([{ time: '1970-01-01T00:00:00.000Z', level: 'info', message: 'module loaded', stage: 'sync' }]);
+  expect(lines).toEqual([
+    { time: '1970-01-01T00:00:00.000Z', level: 'info', message: 'module loaded', stage: 'sync' },
+  ]);
 });

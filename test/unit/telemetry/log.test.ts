@@ -16,7 +16,16 @@ function recorded() {
 it('writes a line of JSON with time, level, message and fields', () => {
   const { lines, log } = recorded();
   log.info('service synced', { service: 'web', writes: 2 });
-  expect(lines).toEqual([{ time: '1970-01-01T00:00:00.000Z', level: 'info', message: 'service synced', part: 'sync', service: 'web', writes: 2 }]);
+  expect(lines).toEqual([
+    {
+      time: '1970-01-01T00:00:00.000Z',
+      level: 'info',
+      message: 'service synced',
+      part: 'sync',
+      service: 'web',
+      writes: 2,
+    },
+  ]);
 });
 
 it('a child adds its fields to those of its parent and leaves the parent as it was', () => {

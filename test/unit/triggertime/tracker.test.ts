@@ -2,15 +2,28 @@ import { describe, expect, it } from 'vitest';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { computeTriggerTime, type TriggerTimes } from '#shared/triggertime/tracker.ts';
 
-const [t0, t1, t2, t3, t4] = [0, 1, 2, 3, 4].map((day) => `2018-01-0${day + 1}T00:00:00Z`) as [string, string, string, string, string];
+const [t0, t1, t2, t3, t4] = [0, 1, 2, 3, 4].map((day) => `2018-01-0${day + 1}T00:00:00Z`) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 
 /** A service's life, run by run. */
 function story() {
   let state: TriggerTimes | undefined;
   return {
     /** A run that sees the service made then and the pods ready since then; what the annotation becomes. */
-    sees(created: string | undefined, pods: { readonly [name: string]: string | null } = {}): string | undefined {
-      const { triggerTime, next } = computeTriggerTime(state, madeAt(created), Object.entries(pods).map(readySince));
+    sees(
+      created: string | undefined,
+      pods: { readonly [name: string]: string | null } = {},
+    ): string | undefined {
+      const { triggerTime, next } = computeTriggerTime(
+        state,
+        madeAt(created),
+        Object.entries(pods).map(readySince),
+      );
       state = next;
       return triggerTime;
     },
@@ -27,7 +40,9 @@ const madeAt = (created: string | undefined): Service => ({
 
 const readySince = ([name, since]: [string, string | null]): Pod => ({
   metadata: { name, namespace: 'ns' },
-  status: { conditions: since === null ? [] : [{ type: 'Ready', status: 'True', lastTransitionTime: since }] },
+  status: {
+    conditions: since === null ? [] : [{ type: 'Ready', status: 'True', lastTransitionTime: since }],
+  },
 });
 
 describe('trigger times [UT-58 TriggerTimeTracker]', () => {
@@ -108,7 +123,9 @@ describe('trigger times [UT-58 TriggerTimeTracker]', () => {
   it('1970 is a time like any other', () => {
     const s = story();
     expect(s.sees('1970-01-01T00:00:00Z')).toBe('1970-01-01T00:00:00Z');
-    expect(s.sees('1970-01-01T00:00:00Z', { p1: '1970-01-01T00:00:00.005Z' })).toBe('1970-01-01T00:00:00.005Z');
+    expect(s.sees('1970-01-01T00:00:00Z', { p1: '1970-01-01T00:00:00.005Z' })).toBe(
+      '1970-01-01T00:00:00.005Z',
+    );
   });
 
   it('a trigger time is written in UTC without trailing zeros', () => {

@@ -41,8 +41,11 @@ it('a worker that dies half-way is followed by one that continues, and each step
   const meta = async (): Promise<ClusterRecord> => (await readCluster(hub.table, 'c')) as ClusterRecord;
   const step = { services: 2, entries: 2 };
   let sends = 0;
-  const send: MessageQueue['send'] = async (messages) => (++sends > 1 ? Promise.reject(new Error('died')) : hub.queues.syncs.send(messages));
-  await expect(addAll({ ...hub.deps, queues: () => ({ ...hub.queues, syncs: { send } }) }, await meta(), step)).rejects.toThrow('died');
+  const send: MessageQueue['send'] = async (messages) =>
+    ++sends > 1 ? Promise.reject(new Error('died')) : hub.queues.syncs.send(messages);
+  await expect(
+    addAll({ ...hub.deps, queues: () => ({ ...hub.queues, syncs: { send } }) }, await meta(), step),
+  ).rejects.toThrow('died');
   const first = hub.woken().map((m) => m.name);
   expect(first.length).toBeGreaterThan(0);
   expect(first.length).toBeLessThan(names.length);
@@ -58,7 +61,9 @@ it('the position of a former switch’s wake-ups does not count after another sw
   await hub.ingest(hub.live('Service', 6, entry('Service', 5, service())));
   await switchMode(hub.table, 'c', 'shadow', Date.now());
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
-  await hub.table.update(metaKey('c'), { set: { wokenTo: JSON.stringify({ epoch: before.modeSwitch.count, place: { namespace: 'zz' } }) } });
+  await hub.table.update(metaKey('c'), {
+    set: { wokenTo: JSON.stringify({ epoch: before.modeSwitch.count, place: { namespace: 'zz' } }) },
+  });
   await switchMode(hub.table, 'c', 'active', Date.now());
   hub.woken();
   await addAll(hub.deps, (await readCluster(hub.table, 'c')) as ClusterRecord);

@@ -14,7 +14,11 @@ const nowMs = 100_000;
 async function addedTo(lease: object, more: Partial<WakeUp> = {}): Promise<Partial<WakeUpMessage>[]> {
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
-  await table.put({ ...workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), gen: 7, ...lease });
+  await table.put({
+    ...workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }),
+    gen: 7,
+    ...lease,
+  });
   const wakeUp = {
     namespace: 'ns',
     kind: 'service',
@@ -33,13 +37,17 @@ it('a wake-up names its generation where that met no lease, as a worker may then
 });
 
 it('if the generation met an expired lease, whose holder may still be writing, the wake-up is for the latest generation', async () => {
-  expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([{ generation: 'latest', dueMs: nowMs }]);
+  expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([
+    { generation: 'latest', dueMs: nowMs },
+  ]);
 });
 
 it('a leading wake-up is sent for the latest generation when it is due, even if a worker has the lease', async () => {
   const lead = { pace: 'leads', delaySeconds: 60 } as const;
   expect(await addedTo({}, lead)).toMatchObject([{ generation: 'latest', dueMs: nowMs + 60_000 }]);
-  expect(await addedTo({ lease: 'held', until: nowMs + 30_000 }, lead)).toMatchObject([{ generation: 'latest', dueMs: nowMs + 60_000 }]);
+  expect(await addedTo({ lease: 'held', until: nowMs + 30_000 }, lead)).toMatchObject([
+    { generation: 'latest', dueMs: nowMs + 60_000 },
+  ]);
   expect(await addedTo({}, { pace: 'follows', delaySeconds: 60 })).toEqual([]);
 });
 
@@ -56,7 +64,9 @@ it('work that waits for its turn is dirty from the time that it is due', async (
     pace: 'leads',
   } as const;
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeUp]);
-  expect((await readWork(table, { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' })).dirtyAtMs).toBe(nowMs + 60_000);
+  expect(
+    (await readWork(table, { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' })).dirtyAtMs,
+  ).toBe(nowMs + 60_000);
 });
 
 it('the services whose generations are added get their wake-ups, although the table refuses another one', async () => {
@@ -86,7 +96,8 @@ it('an export that is woken to look only is also woken for a change: by the same
 
   const table = memoryTable();
   const { syncs } = memoryClusterQueues(() => nowMs);
-  const isToLook = async () => isLookOnly(await readWork(table, { cluster: 'c', namespace: 'ns', kind: 'export', name: 'web' }));
+  const isToLook = async () =>
+    isLookOnly(await readWork(table, { cluster: 'c', namespace: 'ns', kind: 'export', name: 'web' }));
   await addWork({ table, now: () => nowMs }, syncs, 'c', [toLook]);
   expect(await isToLook()).toBe(true);
   await addWork({ table, now: () => nowMs }, syncs, 'c', [wakeNow('ns', 'web', 'export')]);

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { backoffSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';
 
-const waits = (controller: Controller) => Array.from({ length: maxRetries }, (_, failures) => backoffSeconds(controller, failures));
+const waits = (controller: Controller) =>
+  Array.from({ length: maxRetries }, (_, failures) => backoffSeconds(controller, failures));
 
 it('endpoints wait 5 ms·2ⁿ, never less than the second that SQS knows', () => {
   expect(waits('endpoints')).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6, 11, 21, 41, 82]);

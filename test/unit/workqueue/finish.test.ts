@@ -23,10 +23,17 @@ async function queueWithWork() {
   const table = memoryTable();
   const queues = memoryClusterQueues(() => clock.now);
   let leases = 0;
-  const deps = syncDeps({ table, queues: () => queues, now: () => clock.now, newLeaseId: () => `lease-${++leases}` });
+  const deps = syncDeps({
+    table,
+    queues: () => queues,
+    now: () => clock.now,
+    newLeaseId: () => `lease-${++leases}`,
+  });
   await addWork(deps, queues.syncs, 'c', [wakeNow('ns', 'svc')]);
   const sent = () => {
-    const waiting = queues.syncs.waiting().map((w) => ({ seconds: (w.visibleAt - clock.now) / 1000, message: readWakeUp(w.body) }));
+    const waiting = queues.syncs
+      .waiting()
+      .map((w) => ({ seconds: (w.visibleAt - clock.now) / 1000, message: readWakeUp(w.body) }));
     queues.syncs.purge();
     return waiting;
   };
@@ -38,7 +45,12 @@ async function queueWithWork() {
   const outcomes = (endpoints: Outcome, slices: Outcome) =>
     new Map<Controller, Outcome>(Object.entries({ endpoints, slices }) as [Controller, Outcome][]);
   const finish = async (endpoints: Outcome, slices: Outcome, mayContinue = false) =>
-    finishWork(deps, await claim(), { outcomes: outcomes(endpoints, slices), queues: undefined }, mayContinue);
+    finishWork(
+      deps,
+      await claim(),
+      { outcomes: outcomes(endpoints, slices), queues: undefined },
+      mayContinue,
+    );
   return { clock, table, queues, deps, sent, claim, outcomes, finish };
 }
 
@@ -55,13 +67,23 @@ it('a controller that fails is retried alone', async () => {
   await finish(fails, ok);
   const { parts } = await readWork(table, service);
   expect(parts.slices?.doneGeneration).toBe(1);
-  expect(parts.endpoints).toMatchObject({ doneGeneration: 0, failures: 1, retryNumber: 1, retryGeneration: 1 });
-  expect(sent()).toMatchObject([{ seconds: 1, message: { generation: 1, retryNumbers: { endpoints: 1 }, dueMs: clock.now + 1_000 } }]);
+  expect(parts.endpoints).toMatchObject({
+    doneGeneration: 0,
+    failures: 1,
+    retryNumber: 1,
+    retryGeneration: 1,
+  });
+  expect(sent()).toMatchObject([
+    { seconds: 1, message: { generation: 1, retryNumbers: { endpoints: 1 }, dueMs: clock.now + 1_000 } },
+  ]);
 });
 
 it('controllers that are postponed wait together for the longest of their times', async () => {
   const { sent, finish } = await queueWithWork();
-  await finish({ kind: 'requeued', reason: 'circuit', requeueAfterSeconds: 30 }, { kind: 'requeued', reason: 'circuit', requeueAfterSeconds: 45 });
+  await finish(
+    { kind: 'requeued', reason: 'circuit', requeueAfterSeconds: 30 },
+    { kind: 'requeued', reason: 'circuit', requeueAfterSeconds: 45 },
+  );
   expect(sent()).toMatchObject([{ seconds: 45, message: { retryNumbers: { endpoints: 1, slices: 1 } } }]);
 });
 
@@ -74,7 +96,12 @@ it('a retry has the number of postponed runs in a row, and a failure begins at z
     const message = sent()[0]?.message;
     said.push(message?.requeues);
     clock.now = partState(await readWork(table, service), 'endpoints').retryDueMs;
-    await finishWork(deps, await claim(message), { outcomes: outcomes(outcome, outcome), queues: undefined }, false);
+    await finishWork(
+      deps,
+      await claim(message),
+      { outcomes: outcomes(outcome, outcome), queues: undefined },
+      false,
+    );
   }
   expect([...said, sent()[0]?.message.requeues]).toEqual([1, 2, 3, undefined, 1]);
 });
@@ -100,12 +127,29 @@ it('a controller whose retries are used up leaves a copy in the parked queue, an
     expect(gaveUp).toEqual([]);
     clock.now = partState(await readWork(table, service), 'slices').retryDueMs;
     const [retry] = sent();
-    const message = retry?.message.notBeforeMs === undefined ? retry?.message : { ...retry.message, notBeforeMs: undefined };
-    ({ gaveUp } = await finishWork(deps, await claim(message), { outcomes: new Map([...outcomes(ok, fails)].slice(1)), queues: undefined }, false));
+    const message =
+      retry?.message.notBeforeMs === undefined
+        ? retry?.message
+        : { ...retry.message, notBeforeMs: undefined };
+    ({ gaveUp } = await finishWork(
+      deps,
+      await claim(message),
+      { outcomes: new Map([...outcomes(ok, fails)].slice(1)), queues: undefined },
+      false,
+    ));
   }
   expect(gaveUp).toEqual([{ part: 'slices', error: 'denied' }]);
   expect(queues.parked.waiting().map((m) => decodeMessage(m.body))).toEqual([
-    { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc', part: 'slices', generation: 1, error: 'denied', parkedAtMs: clock.now },
+    {
+      cluster: 'c',
+      namespace: 'ns',
+      kind: 'service',
+      name: 'svc',
+      part: 'slices',
+      generation: 1,
+      error: 'denied',
+      parkedAtMs: clock.now,
+    },
   ]);
   expect(isClean(await readWork(table, service))).toBe(true);
 });
@@ -137,10 +181,20 @@ describe('a change during a run', () => {
     const first = await claim();
     await addGeneration(table, service, deps.now());
     const requeued = { ...first, message: { ...first.message, requeues: 8 } };
-    const { next } = await finishWork(deps, requeued, { outcomes: outcomes(ok, ok), queues: undefined }, true);
+    const { next } = await finishWork(
+      deps,
+      requeued,
+      { outcomes: outcomes(ok, ok), queues: undefined },
+      true,
+    );
     if (next.kind !== 'continue') expect.unreachable();
     expect(next.claim.message.requeues).toBeUndefined();
-    const waits: Outcome = { kind: 'requeued', reason: 'pending', requeueAfterSeconds: 5, coalesceSeconds: 5 };
+    const waits: Outcome = {
+      kind: 'requeued',
+      reason: 'pending',
+      requeueAfterSeconds: 5,
+      coalesceSeconds: 5,
+    };
     await finishWork(deps, next.claim, { outcomes: outcomes(waits, waits), queues: undefined }, true);
     expect(sent()).toMatchObject([{ message: { requeues: 1 } }]);
   });
@@ -149,8 +203,12 @@ describe('a change during a run', () => {
     const { table, sent, deps, claim, outcomes } = await queueWithWork();
     const first = await claim();
     await addGeneration(table, service, deps.now());
-    expect((await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, false)).next).toEqual({ kind: 'done' });
-    expect(sent()).toMatchObject([{ seconds: 0, message: { generation: 2, retryNumbers: { endpoints: 0, slices: 0 } } }]);
+    expect(
+      (await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, false)).next,
+    ).toEqual({ kind: 'done' });
+    expect(sent()).toMatchObject([
+      { seconds: 0, message: { generation: 2, retryNumbers: { endpoints: 0, slices: 0 } } },
+    ]);
   });
 });
 
@@ -161,7 +219,9 @@ it('a worker that lost its lease records nothing', async () => {
   clock.now += 3_600_000;
   const second = await claim(wakeUp);
   expect(second.wasTakenOver).toBe(true);
-  expect((await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, true)).next).toEqual({ kind: 'lease-lost' });
+  expect(
+    (await finishWork(deps, first, { outcomes: outcomes(ok, ok), queues: undefined }, true)).next,
+  ).toEqual({ kind: 'lease-lost' });
   expect(isClean(await readWork(table, service))).toBe(false);
 });
 
@@ -194,7 +254,10 @@ describe('a run that throws', () => {
     await abandonWork(deps, next.claim);
     const [wakeUp, ...more] = sent();
     expect(more).toEqual([]);
-    expect(wakeUp).toMatchObject({ seconds: 0, message: { generation: 2, retryNumbers: { endpoints: 0, slices: 0 } } });
+    expect(wakeUp).toMatchObject({
+      seconds: 0,
+      message: { generation: 2, retryNumbers: { endpoints: 0, slices: 0 } },
+    });
     expect(await claim(wakeUp?.message)).toMatchObject({ wasTakenOver: true });
   });
 

@@ -1,10 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
-import { isClean, isFirstRunFor, isLeased, type PartState, partsToRun, type WorkItem } from '#shared/workqueue/rules/item.ts';
+import {
+  isClean,
+  isFirstRunFor,
+  isLeased,
+  type PartState,
+  partsToRun,
+  type WorkItem,
+} from '#shared/workqueue/rules/item.ts';
 import { newWork, wakeUp } from '#shared/workqueue/rules/message.ts';
 import { idlePart, noWork } from '#test/support/absent-records.ts';
 
-const work = (generation: number, endpoints: Partial<PartState> = {}, slices: Partial<PartState> = {}): WorkItem => ({
+const work = (
+  generation: number,
+  endpoints: Partial<PartState> = {},
+  slices: Partial<PartState> = {},
+): WorkItem => ({
   ...noWork,
   generation,
   parts: { endpoints: { ...idlePart, ...endpoints }, slices: { ...idlePart, ...slices } },
@@ -18,7 +29,9 @@ describe('the controllers of a wake-up that there is reason to run', () => {
   });
 
   it('a wake-up for the latest generation runs what has not done the one of the item', () => {
-    expect(partsToRun(fresh('latest'), work(4, { doneGeneration: 4 }, { doneGeneration: 3 }))).toEqual(['slices']);
+    expect(partsToRun(fresh('latest'), work(4, { doneGeneration: 4 }, { doneGeneration: 3 }))).toEqual([
+      'slices',
+    ]);
     expect(partsToRun(fresh('latest'), noWork)).toEqual([]);
   });
 
@@ -34,7 +47,10 @@ describe('the controllers of a wake-up that there is reason to run', () => {
   });
 
   it('a wake-up for a generation that no retry covers runs at once, with any retry pending', () => {
-    expect(partsToRun(fresh(4), work(4, { retryGeneration: 3, retryNumber: 9 }))).toEqual(['endpoints', 'slices']);
+    expect(partsToRun(fresh(4), work(4, { retryGeneration: 3, retryNumber: 9 }))).toEqual([
+      'endpoints',
+      'slices',
+    ]);
   });
 
   it('a message from before the table was restored runs for the generation that the item has', () => {
@@ -69,16 +85,23 @@ describe('a run under a lease', () => {
   });
 
   it('a run is not the first where a run for the generation failed or was postponed, so that a retry covers it', () => {
-    expect(isFirstRunFor(3, work(3, { doneGeneration: 2, retryGeneration: 3 }, { doneGeneration: 2 }))).toBe(false);
-    expect(isFirstRunFor(3, work(3, { doneGeneration: 2, retryGeneration: 2 }, { doneGeneration: 2 }))).toBe(true);
+    expect(isFirstRunFor(3, work(3, { doneGeneration: 2, retryGeneration: 3 }, { doneGeneration: 2 }))).toBe(
+      false,
+    );
+    expect(isFirstRunFor(3, work(3, { doneGeneration: 2, retryGeneration: 2 }, { doneGeneration: 2 }))).toBe(
+      true,
+    );
   });
 });
 
-it.each(['export', 'import'] as const)('the %s of a name is one part, which is done, retried and given up as a whole', (kind) => {
-  const message = newWork('c', wakeUp('ns', 'web', { kind }), 1, 0).message;
-  expect(message.retryNumbers).toEqual({ [kind]: 0 });
-  const added = { ...decodeWork(kind, undefined), generation: 1 };
-  expect(partsToRun(message, added)).toEqual([kind]);
-  const done = { ...added, parts: { [kind]: { ...idlePart, doneGeneration: 1 } } };
-  expect([isClean(added), isClean(done), partsToRun(message, done)]).toEqual([false, true, []]);
-});
+it.each(['export', 'import'] as const)(
+  'the %s of a name is one part, which is done, retried and given up as a whole',
+  (kind) => {
+    const message = newWork('c', wakeUp('ns', 'web', { kind }), 1, 0).message;
+    expect(message.retryNumbers).toEqual({ [kind]: 0 });
+    const added = { ...decodeWork(kind, undefined), generation: 1 };
+    expect(partsToRun(message, added)).toEqual([kind]);
+    const done = { ...added, parts: { [kind]: { ...idlePart, doneGeneration: 1 } } };
+    expect([isClean(added), isClean(done), partsToRun(message, done)]).toEqual([false, true, []]);
+  },
+);

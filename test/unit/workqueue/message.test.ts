@@ -12,10 +12,24 @@ const fresh = (generation: number | 'latest', more: Partial<WakeUpMessage> = {})
 
 describe('wake-ups', () => {
   it('a wake-up for new work is for both controllers, and delayed by the batch period with its time', () => {
-    const wakeUp = { namespace: 'ns', kind: 'service', name: 'svc', delaySeconds: 5, readFromApiServer: false, observedAtMs: nowMs - 20 } as const;
+    const wakeUp = {
+      namespace: 'ns',
+      kind: 'service',
+      name: 'svc',
+      delaySeconds: 5,
+      readFromApiServer: false,
+      observedAtMs: nowMs - 20,
+    } as const;
     expect(newWork('c', wakeUp, 3, nowMs)).toEqual({
       message: {
-        ...{ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc', generation: 3, retryNumbers: { endpoints: 0, slices: 0 } },
+        ...{
+          cluster: 'c',
+          namespace: 'ns',
+          kind: 'service',
+          name: 'svc',
+          generation: 3,
+          retryNumbers: { endpoints: 0, slices: 0 },
+        },
         ...{ dueMs: nowMs + 5_000, delayedByBatch: true, latencyFromMs: nowMs + 4_980 },
       },
       delaySeconds: 5,
@@ -23,7 +37,13 @@ describe('wake-ups', () => {
   });
 
   it('the latency of a paced wake-up counts its wait', () => {
-    const wakeUp = { namespace: 'ns', kind: 'import', name: 'web', readFromApiServer: false, observedAtMs: nowMs - 20 } as const;
+    const wakeUp = {
+      namespace: 'ns',
+      kind: 'import',
+      name: 'web',
+      readFromApiServer: false,
+      observedAtMs: nowMs - 20,
+    } as const;
     const { message } = newWork('c', { ...wakeUp, delaySeconds: 30, pace: 'leads' }, 'latest', nowMs);
     expect([message.latencyFromMs, message.dueMs]).toEqual([nowMs - 20, nowMs + 30_000]);
   });
@@ -41,8 +61,13 @@ describe('wake-ups', () => {
   });
 
   it('a wake-up is read from the queue as it was sent', () => {
-    const { message } = delayUntil(fresh(7, { latencyFromMs: 5, delayedByBatch: true }), nowMs + 1_000_000, nowMs);
-    for (const m of [message, { ...message, retryNumbers: { slices: 4 } }]) expect(readWakeUp(encodeWakeUp(m))).toEqual(m);
+    const { message } = delayUntil(
+      fresh(7, { latencyFromMs: 5, delayedByBatch: true }),
+      nowMs + 1_000_000,
+      nowMs,
+    );
+    for (const m of [message, { ...message, retryNumbers: { slices: 4 } }])
+      expect(readWakeUp(encodeWakeUp(m))).toEqual(m);
     expect(JSON.parse(encodeWakeUp(fresh(7)))).toEqual({
       v: 1,
       cluster: 'c',
@@ -64,9 +89,13 @@ describe('several wake-ups of a service', () => {
       { messageId: 'b', message: fresh(5, { latencyFromMs: 50 }) },
       { messageId: 'c', message: fresh(4) },
     ];
-    expect(coalesce(received)).toMatchObject([{ messageId: 'b', message: { generation: 5, latencyFromMs: 30 } }]);
+    expect(coalesce(received)).toMatchObject([
+      { messageId: 'b', message: { generation: 5, latencyFromMs: 30 } },
+    ]);
     const latest = { messageId: 'd', message: fresh('latest') };
-    expect(coalesce([latest, ...received])).toMatchObject([{ messageId: 'd', message: { generation: 'latest', latencyFromMs: 30 } }]);
+    expect(coalesce([latest, ...received])).toMatchObject([
+      { messageId: 'd', message: { generation: 'latest', latencyFromMs: 30 } },
+    ]);
   });
 
   it('the wake-up that is left counts as delayed by the batch period if all of them were', () => {

@@ -13,7 +13,10 @@ import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
-/** The driver's view of a call whose first answer is lost: DynamoDB has applied it, and the condition refuses the repetition. */
+/**
+ * The driver's view of a call whose first answer is lost: DynamoDB has applied it, and the condition refuses
+ * the repetition.
+ */
 const losesAnswer = (table: Table, isLost: (update: number) => boolean): Table => {
   let updates = 0;
   return {
@@ -47,7 +50,10 @@ async function workFor() {
 it('a claim whose answer is lost is this worker’s, which does not wait for the end of its own lease', async () => {
   const { table, deps, bounced, message } = await workFor();
   const taken = await takeWork({ ...deps, table: losesAnswer(table, (update) => update === 1) }, message);
-  expect(taken).toMatchObject({ kind: 'claimed', claim: { leaseId: 'lease-1', wasTakenOver: false, parts: ['endpoints', 'slices'] } });
+  expect(taken).toMatchObject({
+    kind: 'claimed',
+    claim: { leaseId: 'lease-1', wasTakenOver: false, parts: ['endpoints', 'slices'] },
+  });
   expect(bounced).toEqual([]);
 });
 
@@ -93,14 +99,25 @@ it('a worker does not take the lease of another worker for its own, after any lo
 
 it('a damaged attribute of the work item, by which each claim is refused, ends the try with an error', async () => {
   const { table, deps, message } = await workFor();
-  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), { set: { ep_done: 9, sl_done: 'x' } });
-  await expect(takeWork(deps, message)).rejects.toThrow('the work item of c ns/svc refuses each claim: an attribute is damaged');
+  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), {
+    set: { ep_done: 9, sl_done: 'x' },
+  });
+  await expect(takeWork(deps, message)).rejects.toThrow(
+    'the work item of c ns/svc refuses each claim: an attribute is damaged',
+  );
 });
 
 it('a damaged generation of the work item refuses a read of the API server with an error', async () => {
   const { table } = await workFor();
-  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), { set: { gen: 'x' } });
-  await expect(addMarkedGeneration(table, { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }, 'apiReadGeneration', 1)).rejects.toThrow(
-    'its attribute is damaged',
-  );
+  await table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' }), {
+    set: { gen: 'x' },
+  });
+  await expect(
+    addMarkedGeneration(
+      table,
+      { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' },
+      'apiReadGeneration',
+      1,
+    ),
+  ).rejects.toThrow('its attribute is damaged');
 });

@@ -32,7 +32,9 @@ it('a wake-up is pending until shortly before it is due', () => {
   const pace = new WakePace(limits);
   expect(pace.pendingMs(name('web'), 0)).toBe(0);
   pace.sent(name('web'), 10_000);
-  expect([0, 8_999, 9_000, 20_000].map((nowMs) => pace.pendingMs(name('web'), nowMs))).toEqual([10_000, 1_001, 0, 0]);
+  expect([0, 8_999, 9_000, 20_000].map((nowMs) => pace.pendingMs(name('web'), nowMs))).toEqual([
+    10_000, 1_001, 0, 0,
+  ]);
   expect(pace.pendingMs({ ...name('web'), kind: 'export' }, 0)).toBe(0);
   expect(pace.pendingMs({ ...name('web'), clusters: ['a', 'b'] }, 0)).toBe(0);
 });

@@ -1,4 +1,7 @@
-/** Explains a name that clusters of a set export (MC-95): its exporters, its importers, and the endpoints of each source. */
+/**
+ * Explains a name that clusters of a set export (MC-95): its exporters, its importers, and the endpoints of
+ * each source.
+ */
 
 import { hasLeft } from '#shared/clusters/mode.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
@@ -21,7 +24,9 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
   const { cluster, serviceExport, publishedExports, winner } = input;
   const own = input.importers.find((i) => i.record.id === cluster.id);
   const merged = mergeExports(
-    publishedExports.filter(({ cluster: id }) => input.sources.some(({ record }) => record.id === id && !hasLeft(record))),
+    publishedExports.filter(({ cluster: id }) =>
+      input.sources.some(({ record }) => record.id === id && !hasLeft(record)),
+    ),
     { winner, precedence: cluster.clusterset.precedence },
   );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;
@@ -39,7 +44,9 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
     },
     groups: [
       ...(exporting ? [{ title: 'Export', facts: exporting.facts }] : []),
-      ...(imports && own ? [{ title: 'Import', facts: importFacts(input, own, imports, { merged, hinted }) }] : []),
+      ...(imports && own
+        ? [{ title: 'Import', facts: importFacts(input, own, imports, { merged, hinted }) }]
+        : []),
     ],
     exportSummary: exporting?.summary,
     importSummary: imports && importSummary(input.name, imports, sources),
@@ -47,9 +54,15 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
   };
 }
 
-function importerOf({ namespace, name, sources, now }: SetInput, importer: ImporterInput, merged: MergedExports | undefined): ImporterExplanation {
+function importerOf(
+  { namespace, name, sources, now }: SetInput,
+  importer: ImporterInput,
+  merged: MergedExports | undefined,
+): ImporterExplanation {
   const { record, work, report } = importer;
-  const silent = sources.filter((s) => sourceStanding(s.record, now).state === 'silent').map((s) => s.record.id);
+  const silent = sources
+    .filter((s) => sourceStanding(s.record, now).state === 'silent')
+    .map((s) => s.record.id);
   const { state, why } = importerStanding({
     record,
     namespaceName: namespace,
@@ -65,7 +78,10 @@ function importerOf({ namespace, name, sources, now }: SetInput, importer: Impor
   return {
     cluster: record.id,
     state,
-    why: importer.serviceImport || state !== 'imported' ? why : `${why}; its relay has not reported the ServiceImport ${name}`,
+    why:
+      importer.serviceImport || state !== 'imported'
+        ? why
+        : `${why}; its relay has not reported the ServiceImport ${name}`,
   };
 }
 
@@ -79,27 +95,46 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): Explaine
   if (!merged) return { sources: [], hinted: undefined };
   const { cluster, namespace, name, zones, now } = input;
   const { set } = cluster.clusterset;
-  const known = merged.clusters.flatMap((cluster) => input.sources.find((s) => s.record.id === cluster) ?? []);
+  const known = merged.clusters.flatMap(
+    (cluster) => input.sources.find((s) => s.record.id === cluster) ?? [],
+  );
   const held = new Set(input.importers.flatMap((i) => i.report?.report.held ?? []));
-  const isGone = ({ record }: SourceInput): boolean => sourceStanding(record, now).state === 'evicted' && !held.has(record.id);
+  const isGone = ({ record }: SourceInput): boolean =>
+    sourceStanding(record, now).state === 'evicted' && !held.has(record.id);
   const asImported = known.map((source): ImportSource => {
     const { record } = source;
     const exported = isGone(source) ? undefined : source.exported;
     const podCidrs = record.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
-    return { cluster: record.id, state: exported ? 'fresh' : 'silent', podCidrs, ...(exported && { exported }) };
+    return {
+      cluster: record.id,
+      state: exported ? 'fresh' : 'silent',
+      podCidrs,
+      ...(exported && { exported }),
+    };
   });
   const { maxEndpointsPerSlice } = cluster.settings;
   const importer: Importer = { cluster: cluster.id, zones };
-  const preview: PreviewedImport = previewImport({ namespace, name, set, merged, sources: asImported, importer, maxEndpointsPerSlice });
+  const preview: PreviewedImport = previewImport({
+    namespace,
+    name,
+    set,
+    merged,
+    sources: asImported,
+    importer,
+    maxEndpointsPerSlice,
+  });
   const sources = known.map((source): SourceExplanation => {
     const standing = sourceStanding(source.record, now);
     const pods = isGone(source) ? gonePods(source) : explainSourcePods({ source, merged, preview });
     const listed = pods.filter((p) => p.place !== 'absent');
-    const why = source.exported ? standing.why : `${standing.why}; its Service no longer selects pods, so its export will become invalid`;
+    const why = source.exported
+      ? standing.why
+      : `${standing.why}; its Service no longer selects pods, so its export will become invalid`;
     const ports = exposedPorts(source.exported?.service.spec?.ports, merged.spec.ports).map(
       (p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'}`,
     );
-    const count = (of: readonly { readonly addresses: readonly string[] }[]): number => of.reduce((n, p) => n + p.addresses.length, 0);
+    const count = (of: readonly { readonly addresses: readonly string[] }[]): number =>
+      of.reduce((n, p) => n + p.addresses.length, 0);
     return {
       cluster: source.record.id,
       state: standing.state,
@@ -113,7 +148,11 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): Explaine
   return { sources, hinted: preview.slices.hinted };
 }
 
-function importSummary(name: string, { state, why }: ImporterExplanation, sources: readonly SourceExplanation[]): string {
+function importSummary(
+  name: string,
+  { state, why }: ImporterExplanation,
+  sources: readonly SourceExplanation[],
+): string {
   const addresses = sources.reduce((n, s) => n + s.addresses, 0);
   const ready = sources.reduce((n, s) => n + s.ready, 0);
   const from = sources.map((s) => s.cluster).join(' and ');

@@ -28,7 +28,9 @@ export function explainService(input: ExplainInput): Explanation {
     namespace: input.namespace,
     name: input.name,
     ...((input.service || !set) && { state: standing.state }),
-    summary: [input.service || !set ? standing.text : '', set?.exportSummary, set?.importSummary].filter(Boolean).join(' '),
+    summary: [input.service || !set ? standing.text : '', set?.exportSummary, set?.importSummary]
+      .filter(Boolean)
+      .join(' '),
     groups: [
       ...(input.service ? [{ title: 'Service', facts: serviceFacts(input.service, input) }] : []),
       ...(set?.groups ?? []),
@@ -48,30 +50,46 @@ export function explainService(input: ExplainInput): Explanation {
   };
 }
 
-export type PodsInput = Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'cluster' | 'asked'>;
+export type PodsInput = Pick<
+  ExplainInput,
+  'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'cluster' | 'asked'
+>;
 
 /** Returns every pod that the service selects, nearly selects, formerly selected or still lists. */
 export function explainPods(given: PodsInput): readonly PodExplanation[] {
-  // A Service that opts in is explained by its annotation even if the cluster's switch is off: these would be its addresses.
+  // A Service that opts in is explained by its annotation even if the cluster's switch is off: these would be
+  // its addresses.
   const writers = writersFor(given.service, given.cluster);
   const optsIn = given.service !== undefined && writerOf(given.service).by === 'opt-in';
-  const input = { ...given, writers, optsIn, service: given.service && withOptInSelector(given.service, 'active') };
+  const input = {
+    ...given,
+    writers,
+    optsIn,
+    service: given.service && withOptInSelector(given.service, 'active'),
+  };
   const { service, saved, asked } = input;
   const selector = selectorOf(service);
   // During a hand-over the slices of both writers exist.
   const slices = saved.slices.filter((slice) => !selector || isOptInSlice(slice) === input.optsIn);
   const world = { ...input, inEndpoints: endpointsPlaces(saved.endpoints), inSlices: slicePlaces(slices) };
-  const listed = new Set([...world.inEndpoints.keys(), ...[...world.inSlices.values()].flatMap((places) => [...places.keys()])]);
+  const listed = new Set([
+    ...world.inEndpoints.keys(),
+    ...[...world.inSlices.values()].flatMap((places) => [...places.keys()]),
+  ]);
   const capacity = service && selector ? capacityOf(input, service, selector) : undefined;
   const explained = new Map<string, PodExplanation>();
   for (const known of input.pods) {
-    const relation = relationOf(known, selector, listed) ?? (known.pod && known.name === asked ? 'near' : undefined);
+    const relation =
+      relationOf(known, selector, listed) ?? (known.pod && known.name === asked ? 'near' : undefined);
     if (relation) explained.set(known.name, explainPod(world, known, relation, capacity));
   }
   for (const name of listed) {
-    if (!explained.has(name)) explained.set(name, explainPod(world, { name, pod: undefined, past: [] }, 'left', undefined));
+    if (!explained.has(name))
+      explained.set(name, explainPod(world, { name, pod: undefined, past: [] }, 'left', undefined));
   }
-  return [...explained.values()].sort((a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1));
+  return [...explained.values()].sort(
+    (a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1),
+  );
 }
 
 /** The input with the pods' places in the written outputs. */
@@ -94,19 +112,38 @@ function relationOf(
   return pod && selector && isNear(selector, pod.metadata.labels) ? 'near' : undefined;
 }
 
-function explainPod(world: World, known: KnownPod, relation: PodExplanation['relation'], capacity: Capacity | undefined): PodExplanation {
+function explainPod(
+  world: World,
+  known: KnownPod,
+  relation: PodExplanation['relation'],
+  capacity: Capacity | undefined,
+): PodExplanation {
   const { service, nodes, writers, saved, optsIn, inEndpoints, inSlices } = world;
   const { name } = known;
   const { endpoints, slices } = verdictsOf(service, known, nodes);
   const isOverCapacity = endpoints.place !== 'absent' && capacity !== undefined && !capacity.places.has(name);
-  const inFull = relation === 'selected' && optsIn ? noEndpoints : isOverCapacity ? absent('OverCapacity', capacity.why) : endpoints;
+  const inFull =
+    relation === 'selected' && optsIn
+      ? noEndpoints
+      : isOverCapacity
+        ? absent('OverCapacity', capacity.why)
+        : endpoints;
   // If an output is saved without its content, the places of its addresses are unknown.
-  const place = <P extends string>(verdict: PodVerdict<P>, at: P | undefined, controller: Controller): PodVerdict<P> =>
-    saved.withoutContent?.includes(outputKindOf[controller]) ? verdict : withPending(verdict, at, writers[controller].task);
+  const place = <P extends string>(
+    verdict: PodVerdict<P>,
+    at: P | undefined,
+    controller: Controller,
+  ): PodVerdict<P> =>
+    saved.withoutContent?.includes(outputKindOf[controller])
+      ? verdict
+      : withPending(verdict, at, writers[controller].task);
   return {
     ...{ pod: name, relation },
     endpoints: place<EndpointsPlace>(inFull, inEndpoints.get(name), 'endpoints'),
-    slices: slices.map(({ family, ...verdict }) => ({ family, ...place<SlicePlace>(verdict, inSlices.get(family)?.get(name), 'slices') })),
+    slices: slices.map(({ family, ...verdict }) => ({
+      family,
+      ...place<SlicePlace>(verdict, inSlices.get(family)?.get(name), 'slices'),
+    })),
   };
 }
 
@@ -119,25 +156,49 @@ interface Capacity {
 }
 
 /** Returns undefined if all addresses fit. */
-function capacityOf({ namespace, name, pods }: PodsInput, service: Service, selector: Labels): Capacity | undefined {
-  const selected = pods.flatMap(({ pod }) => (pod && selectorMatches(selector, pod.metadata.labels) ? [pod] : []));
-  const { write } = decideEndpoints({ namespace, name, service, pods: selected, current: undefined, triggerTimes: undefined });
-  if (write?.verb !== 'create' || write.object.metadata.annotations?.[annotationOverCapacity] === undefined) return undefined;
+function capacityOf(
+  { namespace, name, pods }: PodsInput,
+  service: Service,
+  selector: Labels,
+): Capacity | undefined {
+  const selected = pods.flatMap(({ pod }) =>
+    pod && selectorMatches(selector, pod.metadata.labels) ? [pod] : [],
+  );
+  const { write } = decideEndpoints({
+    namespace,
+    name,
+    service,
+    pods: selected,
+    current: undefined,
+    triggerTimes: undefined,
+  });
+  if (write?.verb !== 'create' || write.object.metadata.annotations?.[annotationOverCapacity] === undefined)
+    return undefined;
   const places = endpointsPlaces(write.object);
   const wanted = selected.filter((pod) => endpointsVerdict(pod, service).place !== 'absent').length;
-  return { places, why: `over capacity: Endpoints list ${places.size.toLocaleString('en')} of ${wanted.toLocaleString('en')}, ready ones first` };
+  return {
+    places,
+    why: `over capacity: Endpoints list ${places.size.toLocaleString('en')} of ${wanted.toLocaleString('en')}, ready ones first`,
+  };
 }
 
-function withPending<P extends string>(verdict: PodVerdict<P>, saved: P | undefined, task: WriterFor['task']): PodVerdict<P> {
+function withPending<P extends string>(
+  verdict: PodVerdict<P>,
+  saved: P | undefined,
+  task: WriterFor['task'],
+): PodVerdict<P> {
   const is = saved ?? 'absent';
   if ((task !== 'write' && task !== 'compare') || is === verdict.place) return verdict;
   const pending = is === 'absent' ? 'not listed' : `listed (${is})`;
   return {
     ...verdict,
     pending:
-      task === 'compare' ? `${pending} by the cluster’s own controller` : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
+      task === 'compare'
+        ? `${pending} by the cluster’s own controller`
+        : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
   };
 }
 
 /** Returns true if the labels have a pair of the selector, so the pod may be intended to match. */
-const isNear = (selector: Labels, labels: Labels | undefined): boolean => Object.entries(selector).some(([key, value]) => labels?.[key] === value);
+const isNear = (selector: Labels, labels: Labels | undefined): boolean =>
+  Object.entries(selector).some(([key, value]) => labels?.[key] === value);

@@ -24,7 +24,10 @@ export type ServiceState = (typeof serviceStates)[number];
 
 export interface PodExplanation extends PodVerdicts {
   readonly pod: string;
-  /** `selected`: the selector matches. `left`: it matched before, or the pod is still listed. `near`: a pair of the selector matches, or the user named the pod. */
+  /**
+   * `selected`: the selector matches. `left`: it matched before, or the pod is still listed. `near`: a pair
+   * of the selector matches, or the user named the pod.
+   */
   readonly relation: 'selected' | 'near' | 'left';
 }
 
@@ -38,7 +41,10 @@ export interface FactGroup {
   readonly facts: readonly Fact[];
 }
 
-/** A saved address. Sync has confirmed it on the API server. In shadow mode the cluster's own controllers wrote it. */
+/**
+ * A saved address. Sync has confirmed it on the API server. In shadow mode the cluster's own controllers
+ * wrote it.
+ */
 export interface SavedAddress {
   readonly object: string;
   readonly address: string;
@@ -73,7 +79,12 @@ export interface SourceExplanation {
   readonly ready: number;
   readonly ports: string;
   /** The pods that the exported Service selects, each with its state in the import's slices. */
-  readonly pods: readonly { readonly pod: string; readonly place: SlicePlace; readonly addresses: readonly string[]; readonly why: string }[];
+  readonly pods: readonly {
+    readonly pod: string;
+    readonly place: SlicePlace;
+    readonly addresses: readonly string[];
+    readonly why: string;
+  }[];
 }
 
 export type SourceStateName = 'fresh' | 'silent' | 'evicted' | 'left';
@@ -110,7 +121,10 @@ export interface Explanation {
   /** Pods in the order selected, left, near. */
   readonly pods: readonly PodExplanation[];
   readonly differencesTitle: string;
-  /** Current differences in a shadow cluster. For a Service that opts in, or an import, whose switch is shadow: the writes that would be made. */
+  /**
+   * Current differences in a shadow cluster. For a Service that opts in, or an import, whose switch is
+   * shadow: the writes that would be made.
+   */
   readonly differences: readonly string[];
   /** Undefined if no cluster exports the name, or if the cluster neither exports nor imports. */
   readonly clusterset?: SetExplanation;

@@ -16,27 +16,46 @@ import { selectorText, writerFacts } from './writer-facts.ts';
 
 export const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);
 
-export function serviceFacts(service: Service, { hints, cluster }: Pick<ExplainInput, 'hints' | 'cluster'>): readonly Fact[] {
+export function serviceFacts(
+  service: Service,
+  { hints, cluster }: Pick<ExplainInput, 'hints' | 'cluster'>,
+): readonly Fact[] {
   const { metadata, spec = {} } = service;
   const writer = writerFacts(service, cluster);
-  const ports = (spec.ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'} → ${p.targetPort ?? p.port}`);
-  const zones = Object.entries(hints?.zones ?? {}).map(([family, counts]) => `${family} ${Object.keys(counts ?? {}).length} zones`);
+  const ports = (spec.ports ?? []).map(
+    (p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'} → ${p.targetPort ?? p.port}`,
+  );
+  const zones = Object.entries(hints?.zones ?? {}).map(
+    ([family, counts]) => `${family} ${Object.keys(counts ?? {}).length} zones`,
+  );
   return [
-    ...fact('Type', spec.clusterIP === 'None' ? `${spec.type ?? 'ClusterIP'}, headless` : (spec.type ?? 'ClusterIP')),
+    ...fact(
+      'Type',
+      spec.clusterIP === 'None' ? `${spec.type ?? 'ClusterIP'}, headless` : (spec.type ?? 'ClusterIP'),
+    ),
     ...fact('Writer', writer.name),
     ...fact('Why', writer.why),
     ...fact('Selector', selectorText(service) ?? 'none'),
     ...fact('Ports', ports.join(', ') || 'none'),
     ...fact('Families', addressTypesOf({ metadata, spec }).join(', ')),
-    ...fact('Not-ready addresses', spec.publishNotReadyAddresses ? 'published as if they were ready' : undefined),
+    ...fact(
+      'Not-ready addresses',
+      spec.publishNotReadyAddresses ? 'published as if they were ready' : undefined,
+    ),
     ...fact('Topology hints', zones.join(', ')),
     ...fact('Created', metadata.creationTimestamp),
-    ...fact('Being deleted', metadata.deletionTimestamp && `since ${metadata.deletionTimestamp}: no new slices are made`),
+    ...fact(
+      'Being deleted',
+      metadata.deletionTimestamp && `since ${metadata.deletionTimestamp}: no new slices are made`,
+    ),
   ];
 }
 
 export function workFacts({ work, triggers, now, cluster, difference }: ExplainInput): readonly Fact[] {
-  const newest = Math.max(0, ...[triggers.endpoints, triggers.slices].flatMap((t) => (t ? [t.service, ...t.pods.values()] : [])));
+  const newest = Math.max(
+    0,
+    ...[triggers.endpoints, triggers.slices].flatMap((t) => (t ? [t.service, ...t.pods.values()] : [])),
+  );
   return [
     ...fact('Generation', work.generation === 0 ? 'never woken' : String(work.generation)),
     ...fact('Endpoints', controllerText(work, partState(work, 'endpoints'), cluster.settings.endpoints, now)),
@@ -51,7 +70,11 @@ export function workFacts({ work, triggers, now, cluster, difference }: ExplainI
         : undefined,
     ),
     ...fact('Newest change seen', newest > 0 ? timeText(newest, now) : undefined),
-    ...fact('Difference', difference && `${difference.confirmed ? 'confirmed, ' : 'not confirmed yet, '}since ${timeText(difference.sinceMs, now)}`),
+    ...fact(
+      'Difference',
+      difference &&
+        `${difference.confirmed ? 'confirmed, ' : 'not confirmed yet, '}since ${timeText(difference.sinceMs, now)}`,
+    ),
   ];
 }
 
@@ -61,22 +84,34 @@ function controllerText({ generation }: WorkItem, state: PartState, on: boolean,
   if (generation === 0) return 'nothing to do yet';
   if (doneGeneration >= generation) return `done (generation ${doneGeneration})`;
   const tries = failures > 0 ? `, ${failures} failed ${failures === 1 ? 'try' : 'tries'} of 16` : '';
-  const next = retryGeneration > doneGeneration && retryDueMs > 0 ? `, next try ${comingText(retryDueMs, now)}` : '';
+  const next =
+    retryGeneration > doneGeneration && retryDueMs > 0 ? `, next try ${comingText(retryDueMs, now)}` : '';
   return `pending: generation ${doneGeneration} of ${generation} is done${tries}${next}`;
 }
 
 function leaseText({ lease }: WorkItem, now: number): string {
   if (!lease) return 'free';
-  return lease.untilMs > now ? `until ${comingText(lease.untilMs, now)}` : `expired ${timeText(lease.untilMs, now)}`;
+  return lease.untilMs > now
+    ? `until ${comingText(lease.untilMs, now)}`
+    : `expired ${timeText(lease.untilMs, now)}`;
 }
 
-export function savedFacts({ saved: { endpoints, slices, withoutContent = [] } }: Pick<ExplainInput, 'saved'>): readonly Fact[] {
+export function savedFacts({
+  saved: { endpoints, slices, withoutContent = [] },
+}: Pick<ExplainInput, 'saved'>): readonly Fact[] {
   const places = [...endpointsPlaces(endpoints).values()];
   const ready = places.filter((p) => p === 'addresses').length;
   const annotations = endpoints?.metadata.annotations;
   const count = slices.reduce((n, s) => n + (s.endpoints ?? []).length, 0);
-  const endpointsText = endpoints ? `${ready} ready, ${places.length - ready} not ready` : withoutContent.includes('Endpoints') ? tooLarge : 'none';
-  const slicesText = slices.length === 0 ? [] : [`${slices.length} with ${count} endpoints, of ${managersOf(slices).join(' and ')}`];
+  const endpointsText = endpoints
+    ? `${ready} ready, ${places.length - ready} not ready`
+    : withoutContent.includes('Endpoints')
+      ? tooLarge
+      : 'none';
+  const slicesText =
+    slices.length === 0
+      ? []
+      : [`${slices.length} with ${count} endpoints, of ${managersOf(slices).join(' and ')}`];
   const large = withoutContent.filter((kind) => kind === 'EndpointSlice').length;
   const times = slices.flatMap((s) => s.metadata.annotations?.[annotationTriggerTime] ?? []).sort();
   return [
@@ -104,9 +139,22 @@ export function clusterFacts(cluster: ClusterRecord, now: number): readonly Fact
     ...fact('Exports', exportsText(cluster)),
     ...fact('Imports', cluster.clusterset.imports === 'off' ? undefined : cluster.clusterset.imports),
     ...fact('Circuit', circuitText(cluster, now)),
-    ...fact('First lists', missing.length === 0 ? 'complete' : `missing ${missing.join(', ')}: nothing runs until they are complete`),
-    ...fact('Relay', cluster.relay.heartbeatAtMs === 0 ? 'no heartbeat yet' : `last heartbeat ${timeText(cluster.relay.heartbeatAtMs, now)}`),
-    ...fact('Mode switch', cluster.modeSwitch.owesWaking ? 'under way: some services are not enqueued for it yet' : undefined),
+    ...fact(
+      'First lists',
+      missing.length === 0
+        ? 'complete'
+        : `missing ${missing.join(', ')}: nothing runs until they are complete`,
+    ),
+    ...fact(
+      'Relay',
+      cluster.relay.heartbeatAtMs === 0
+        ? 'no heartbeat yet'
+        : `last heartbeat ${timeText(cluster.relay.heartbeatAtMs, now)}`,
+    ),
+    ...fact(
+      'Mode switch',
+      cluster.modeSwitch.owesWaking ? 'under way: some services are not enqueued for it yet' : undefined,
+    ),
     ...fact('Batch period', batchPeriodSeconds > 0 ? `${batchPeriodSeconds} s` : undefined),
     ...fact('Endpoints per slice', `at most ${maxEndpointsPerSlice}`),
   ];
@@ -115,16 +163,24 @@ export function clusterFacts(cluster: ClusterRecord, now: number): readonly Fact
 function versionText(cluster: ClusterRecord): string | undefined {
   const { kubernetesVersion } = cluster.relay;
   const compared = isShadow(cluster) ? comparedAsVersion(kubernetesVersion) : undefined;
-  return unsupportedVersion(kubernetesVersion) ?? (compared ? `${kubernetesVersion}, ${compared}` : kubernetesVersion);
+  return (
+    unsupportedVersion(kubernetesVersion) ??
+    (compared ? `${kubernetesVersion}, ${compared}` : kubernetesVersion)
+  );
 }
 
 /** Returns the namespaces that the cluster exports, or undefined without any. */
-export function exportsText({ clusterset: { exports } }: Pick<ClusterRecord, 'clusterset'>): string | undefined {
+export function exportsText({
+  clusterset: { exports },
+}: Pick<ClusterRecord, 'clusterset'>): string | undefined {
   if (exports.namespaces === 'all') return 'every namespace';
   return exports.namespaces.length > 0 ? `namespaces ${exports.namespaces.join(', ')}` : undefined;
 }
 
-/** Formats a past time as "2026-03-01T10:00:00Z (3 s ago)". The clock of the function may be ahead of the reader's clock. */
+/**
+ * Formats a past time as "2026-03-01T10:00:00Z (3 s ago)". The clock of the function may be ahead of the
+ * reader's clock.
+ */
 export const timeText = (ms: number, now: number): string => comingText(Math.min(ms, now), now, ms);
 
 /** Formats a time that may be in the future, as "2026-03-01T10:00:00Z (in 3 s)". */

@@ -18,18 +18,25 @@ export interface SourceToExplain {
   readonly preview: PreviewedImport;
 }
 
-export function explainSourcePods({ source: { record, exported }, merged, preview }: SourceToExplain): readonly SourcePod[] {
+export function explainSourcePods({
+  source: { record, exported },
+  merged,
+  preview,
+}: SourceToExplain): readonly SourcePod[] {
   if (!exported) return [];
   const { service, pods } = exported;
   const own = service.spec?.ports ?? [];
   const ports = exposedPorts(own, merged.spec.ports);
-  if (own.length > 0 && ports.length === 0) return pods.map((pod) => absent(pod, 'none of the ports of its export is a port of the import'));
+  if (own.length > 0 && ports.length === 0)
+    return pods.map((pod) => absent(pod, 'none of the ports of its export is a port of the import'));
   const exposed: Service = { ...service, spec: { ...service.spec, ports } };
   const leftOut = preview.slices.leftOut.filter((l) => l.cluster === record.id);
   return pods.map((pod): SourcePod => {
     // A Node gives imports only the zone, so any Node will do for the verdict.
     const nodes = new Map([[pod.spec?.nodeName ?? '', anyNode]]);
-    const verdicts = addressTypesOf(preview.derived).map((family) => sliceVerdict(pod, exposed, family, nodes));
+    const verdicts = addressTypesOf(preview.derived).map((family) =>
+      sliceVerdict(pod, exposed, family, nodes),
+    );
     const listed = verdicts.filter((v) => v.place !== 'absent');
     if (listed.length === 0) return absent(pod, verdicts.map((v) => v.why).join('; '));
     const refused = leftOut.filter((l) => l.pod === pod.metadata.name);
@@ -38,7 +45,8 @@ export function explainSourcePods({ source: { record, exported }, merged, previe
     if (addresses.length === 0) return absent(pod, why);
     const isReady = listed.some((v) => v.place === 'ready');
     const reason = listed[0]?.why ?? '';
-    const some = why === '' ? reason : `${reason}; without ${refused.map((l) => l.address).join(', ')}: ${why}`;
+    const some =
+      why === '' ? reason : `${reason}; without ${refused.map((l) => l.address).join(', ')}: ${why}`;
     return { pod: pod.metadata.name, place: isReady ? 'ready' : 'not ready', addresses, why: some };
   });
 }
@@ -49,4 +57,9 @@ export const gonePods = ({ exported }: SourceInput): readonly SourcePod[] =>
 
 const anyNode: Node = { metadata: { name: '' } };
 
-const absent = (pod: Pod, why: string): SourcePod => ({ pod: pod.metadata.name, place: 'absent', addresses: [], why });
+const absent = (pod: Pod, why: string): SourcePod => ({
+  pod: pod.metadata.name,
+  place: 'absent',
+  addresses: [],
+  why,
+});

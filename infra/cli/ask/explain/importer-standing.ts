@@ -34,7 +34,8 @@ export function importerStanding(given: ImporterToJudge): ImporterStanding {
   const { record, isExported, report } = given;
   const leftOut = leftOutFor(given);
   if (leftOut !== undefined) return { state: 'left out', why: leftOut };
-  if (!isExported && given.owedSinceMs === undefined) return { state: 'left out', why: 'no cluster exports the name' };
+  if (!isExported && given.owedSinceMs === undefined)
+    return { state: 'left out', why: 'no cluster exports the name' };
   if (report?.inTheWay) {
     const what =
       report.inTheWay === 'ServiceImport'
@@ -46,7 +47,10 @@ export function importerStanding(given: ImporterToJudge): ImporterStanding {
   if (given.owedSinceMs !== undefined) return { state: 'pending', why: owed(given, given.owedSinceMs) };
   const ran = given.ranAtMs > 0 ? `; last run ${timeText(given.ranAtMs, given.now)}` : '';
   if (record.clusterset.imports === 'shadow')
-    return { state: 'preview', why: `the cluster’s switch for imports is shadow: the hub only shows its writes${ran}` };
+    return {
+      state: 'preview',
+      why: `the cluster’s switch for imports is shadow: the hub only shows its writes${ran}`,
+    };
   return { state: 'imported', why: `everything is written${ran}` };
 }
 
@@ -56,10 +60,12 @@ function leftOutFor({ record, namespaceName, namespace }: ImporterToJudge): stri
   if (isDeregistered(record)) return 'the cluster is deregistered: its imports stay as they are';
   if (imports === 'off') return 'the cluster’s switch for imports is off: its imports stay as they are';
   if (!hasRuns(record)) return `the cluster is ${record.mode}: its imports stay as they are`;
-  if (excludedNamespaces.includes(namespaceName)) return `nothing is imported into namespace ${namespaceName}`;
+  if (excludedNamespaces.includes(namespaceName))
+    return `nothing is imported into namespace ${namespaceName}`;
   if (record.lists.firstListOf.Namespace !== record.incarnation)
     return 'its relay has not sent its namespaces: it does not watch the kinds that a set needs, or has just started';
-  if (missingFirstLists(record).length > 0) return 'its first lists are not complete: its relay has just started, or may not list every kind';
+  if (missingFirstLists(record).length > 0)
+    return 'its first lists are not complete: its relay has just started, or may not list every kind';
   if (!namespace) return `the cluster has no namespace ${namespaceName}`;
   if (namespace.metadata.deletionTimestamp) return `namespace ${namespaceName} is being deleted`;
   if (sameness === 'all' || namespace.metadata.labels?.[annotationClusterset] === set) return undefined;
@@ -74,7 +80,8 @@ function owed({ record, report, failures, silent, now }: ImporterToJudge, sinceM
   const since = `a run is pending since ${timeText(sinceMs, now)}`;
   if (record.circuit) return `${since}, but the circuit of the cluster is open (${record.circuit.reason})`;
   if (report?.unknown) return `${since}: ${unknownText(report.unknown)}`;
-  if (silent.length > 0) return `${since}: changes of ${silent.join(' and ')} are unknown while ${silent.length === 1 ? 'it is' : 'they are'} silent`;
+  if (silent.length > 0)
+    return `${since}: changes of ${silent.join(' and ')} are unknown while ${silent.length === 1 ? 'it is' : 'they are'} silent`;
   if (record.clusterset.imports === 'active' && record.lists.firstListOf.ServiceImport !== record.incarnation)
     return `${since}: its relay has sent no list of ServiceImports, so the kind is not installed, or the relay does not watch it`;
   return failures > 0 ? `${since}, after ${failures} failed ${failures === 1 ? 'try' : 'tries'}` : since;

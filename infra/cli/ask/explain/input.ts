@@ -28,12 +28,20 @@ export interface ExplainInput {
   readonly work: WorkItem;
   readonly triggers: Triggers;
   readonly hints: HintsRecord | undefined;
-  /** Outputs that sync has confirmed on the API server. In shadow mode: outputs of the cluster's own controllers. */
+  /**
+   * Outputs that sync has confirmed on the API server. In shadow mode: outputs of the cluster's own
+   * controllers.
+   */
   readonly saved: KnownOutputs;
-  /** Another field manager keeps writing the objects. The hub does not write them until `untilMs`, ms since the epoch. */
+  /**
+   * Another field manager keeps writing the objects. The hub does not write them until `untilMs`, ms since
+   * the epoch.
+   */
   readonly contested?: { readonly untilMs: number; readonly manager: string } | undefined;
   /** The difference in shadow mode. It is confirmed if it still exists ten seconds later. */
-  readonly difference: { readonly text: string; readonly sinceMs: number; readonly confirmed: boolean } | undefined;
+  readonly difference:
+    | { readonly text: string; readonly sinceMs: number; readonly confirmed: boolean }
+    | undefined;
   /** A pod that the user named. It is explained even if the service does not select it. */
   readonly asked?: string;
   /** The name's exports and imports in the set of clusters. Undefined without any. */

@@ -8,12 +8,17 @@ import type { SavedAddress } from './explanation.ts';
 export interface KnownOutputs {
   readonly endpoints: Endpoints | undefined;
   readonly slices: readonly EndpointSlice[];
-  /** Kinds with an object whose content is too large to be saved. `endpoints` and `slices` do not contain it. */
+  /**
+   * Kinds with an object whose content is too large to be saved. `endpoints` and `slices` do not contain it.
+   */
   readonly withoutContent?: readonly OutputKind[];
 }
 
 export function savedAddresses({ endpoints, slices }: KnownOutputs): readonly SavedAddress[] {
-  const objects = [...(endpoints ? [{ object: 'Endpoints', output: endpoints }] : []), ...slices.map(sliceNamed)];
+  const objects = [
+    ...(endpoints ? [{ object: 'Endpoints', output: endpoints }] : []),
+    ...slices.map(sliceNamed),
+  ];
   return objects.flatMap(({ object, output }) =>
     listedEndpoints(output).map(({ endpoint, ports }) => ({
       object,
@@ -21,20 +26,33 @@ export function savedAddresses({ endpoints, slices }: KnownOutputs): readonly Sa
       pod: endpoint.targetRef?.name ?? '',
       node: endpoint.nodeName ?? '',
       zone: endpoint.zone ?? '',
-      state: [stateText(endpoint), ...Object.entries(detailsOf(endpoint)).map(([label, text]) => `${label} ${text}`)].join(', '),
+      state: [
+        stateText(endpoint),
+        ...Object.entries(detailsOf(endpoint)).map(([label, text]) => `${label} ${text}`),
+      ].join(', '),
       ports: portsText(ports),
     })),
   );
 }
 
-const sliceNamed = (output: EndpointSlice) => ({ object: `${output.addressType} slice ${output.metadata.name}`, output });
+const sliceNamed = (output: EndpointSlice) => ({
+  object: `${output.addressType} slice ${output.metadata.name}`,
+  output,
+});
 
-/** Returns the place of each pod in Endpoints. A pod in several subsets is not ready if it is not ready in one of them. */
-export function endpointsPlaces(endpoints: Pick<Endpoints, 'subsets'> | undefined): ReadonlyMap<string, EndpointsPlace> {
+/**
+ * Returns the place of each pod in Endpoints. A pod in several subsets is not ready if it is not ready in one
+ * of them.
+ */
+export function endpointsPlaces(
+  endpoints: Pick<Endpoints, 'subsets'> | undefined,
+): ReadonlyMap<string, EndpointsPlace> {
   const places = new Map<string, EndpointsPlace>();
   for (const { addresses, notReadyAddresses } of endpoints?.subsets ?? []) {
-    for (const { targetRef } of addresses ?? []) if (targetRef?.name && !places.has(targetRef.name)) places.set(targetRef.name, 'addresses');
-    for (const { targetRef } of notReadyAddresses ?? []) if (targetRef?.name) places.set(targetRef.name, 'notReadyAddresses');
+    for (const { targetRef } of addresses ?? [])
+      if (targetRef?.name && !places.has(targetRef.name)) places.set(targetRef.name, 'addresses');
+    for (const { targetRef } of notReadyAddresses ?? [])
+      if (targetRef?.name) places.set(targetRef.name, 'notReadyAddresses');
   }
   return places;
 }

@@ -24,10 +24,14 @@ export function exportFacts(
   const asked = askedLocality(serviceExport?.metadata.annotations);
   const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
   const isTold = input.publishedExports.some((published) => published.cluster === cluster.id);
-  const others = importers.filter((i) => i.cluster !== cluster.id && i.state === 'imported').map((i) => i.cluster);
+  const others = importers
+    .filter((i) => i.cluster !== cluster.id && i.state === 'imported')
+    .map((i) => i.cluster);
   const reach = others.length > 0 ? `imported by ${others.join(' and ')}` : 'imported by no other cluster';
   return {
-    summary: validity.valid ? `Exported, ${reach}.` : `Its export is not valid (${validity.reason}: ${validity.message}).`,
+    summary: validity.valid
+      ? `Exported, ${reach}.`
+      : `Its export is not valid (${validity.reason}: ${validity.message}).`,
     facts: [
       ...fact('Valid', valid),
       ...fact('Set', cluster.clusterset.set),
@@ -53,7 +57,10 @@ export function exportFacts(
           : `pending since ${timeText(exportWork.dirtyAtMs ?? now, now)}`,
       ),
       ...fact('Precedence', merged && validity.valid ? precedenceText(input, merged) : undefined),
-      ...fact('Conflicts', merged && merged.conflicts.length > 0 ? merged.conflicts.map((c) => c.reason).join(', ') : 'none'),
+      ...fact(
+        'Conflicts',
+        merged && merged.conflicts.length > 0 ? merged.conflicts.map((c) => c.reason).join(', ') : 'none',
+      ),
       ...fact('Preferred', asked.locality && localityText(asked.locality)),
       ...fact('Problems', problems.length > 0 ? problems.join(' ') : undefined),
       ...fact('Pod ranges', cluster.clusterset.exports.podCidrs?.join(', ') ?? 'any address'),
@@ -61,10 +68,23 @@ export function exportFacts(
   };
 }
 
-function ownExport({ cluster, namespace, name, serviceExport, service }: SetInput): Pick<CheckedExport, 'validity' | 'problems'> {
+function ownExport({
+  cluster,
+  namespace,
+  name,
+  serviceExport,
+  service,
+}: SetInput): Pick<CheckedExport, 'validity' | 'problems'> {
   const isDeleting = serviceExport?.metadata.deletionTimestamp !== undefined;
   const allowed = cluster.clusterset.exports.namespaces;
-  const validity = validityOf({ namespace, name, isDeleting, service, allowed, optsIn: cluster.optIn !== 'off' });
+  const validity = validityOf({
+    namespace,
+    name,
+    isDeleting,
+    service,
+    allowed,
+    optsIn: cluster.optIn !== 'off',
+  });
   return serviceExport ? checkExport(cluster.id, serviceExport, validity) : { validity, problems: [] };
 }
 
@@ -93,14 +113,22 @@ export function importFacts(
           : `of another implementation: it has no label or annotation of set ${set} (${annotationClusterset})`
         : 'none reported by the relay',
     ),
-    ...fact('Derived Service', `${derivedName(namespace, name)}${derived ? (address ? `, ${address}` : '') : ': not reported by the relay'}`),
+    ...fact(
+      'Derived Service',
+      `${derivedName(namespace, name)}${derived ? (address ? `, ${address}` : '') : ': not reported by the relay'}`,
+    ),
     ...fact('Type', spec?.type),
     ...fact('Ports', spec && (ports.join(', ') || 'none')),
     ...fact('Families', spec && spec.ipFamilies.length > 0 ? spec.ipFamilies.join(', ') : undefined),
     ...fact('Precedence', merged && precedenceText(input, merged)),
     ...fact('Preferred', hinted && hintedText(merged?.locality, hinted)),
     ...fact('Unknown', own.report?.report.unknown && unknownText(own.report.report.unknown)),
-    ...fact('Evictions held', own.report?.report.held?.map((c) => `${c}: other sources are not ready for each port that it serves`).join('; ')),
+    ...fact(
+      'Evictions held',
+      own.report?.report.held
+        ?.map((c) => `${c}: other sources are not ready for each port that it serves`)
+        .join('; '),
+    ),
     ...fact('Pods not read', own.report?.report.unread?.map(unreadText).join('; ')),
     ...fact(
       'Left out',
@@ -117,7 +145,10 @@ function hintedText(locality: Locality | undefined, hinted: NonNullable<ImportHi
 }
 
 /** Returns the cluster whose export decides if exports differ, with the reason. */
-function precedenceText({ publishedExports, winner: before, cluster }: SetInput, { winner, clusters }: MergedExports): string {
+function precedenceText(
+  { publishedExports, winner: before, cluster }: SetInput,
+  { winner, clusters }: MergedExports,
+): string {
   const who = winner.cluster === cluster.id ? `${winner.cluster} (this cluster)` : winner.cluster;
   if (clusters.length === 1) return `${who}: the only export`;
   if (before && cluster.clusterset.precedence === 'sticky') return `${who}: its export has decided so far`;

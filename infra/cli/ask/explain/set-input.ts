@@ -33,7 +33,9 @@ export interface SetInput {
 export interface SourceInput {
   readonly record: ClusterRecord;
   /** Undefined if the cluster lacks a Service of the name that selects pods. */
-  readonly exported: { readonly service: Service; readonly pods: readonly Pod[]; readonly nodes: ReadonlyMap<string, Node> } | undefined;
+  readonly exported:
+    | { readonly service: Service; readonly pods: readonly Pod[]; readonly nodes: ReadonlyMap<string, Node> }
+    | undefined;
 }
 
 export interface ImporterInput {

@@ -11,7 +11,10 @@ export interface ToldDifferences {
   readonly lines: readonly string[];
 }
 
-/** A comparison belongs to shadow mode, and stays in the table when the mode is switched. A preview belongs to a cluster whose opt-in switch is shadow. */
+/**
+ * A comparison belongs to shadow mode, and stays in the table when the mode is switched. A preview belongs to
+ * a cluster whose opt-in switch is shadow.
+ */
 export function toldDifferences(
   service: Service | undefined,
   cluster: Pick<ClusterRecord, 'mode' | 'optIn'>,

@@ -1,5 +1,11 @@
 /** Texts about the support of a Kubernetes version. */
-import { type FeatureName, features, hasFeature, isKubernetesVersion, minorOf } from '#shared/kube/kubernetes-version.ts';
+import {
+  type FeatureName,
+  features,
+  hasFeature,
+  isKubernetesVersion,
+  minorOf,
+} from '#shared/kube/kubernetes-version.ts';
 
 /** The oldest minor version that `npm run test:versions` plays (docs/versions.md). */
 export const oldestSupported = 'v1.31';
@@ -7,7 +13,10 @@ export const oldestSupported = 'v1.31';
 export const lackedBy = (version: string | undefined): readonly FeatureName[] =>
   (Object.keys(features) as FeatureName[]).filter((name) => !hasFeature(version, name));
 
-/** Returns what shadow mode does not count as a difference in a cluster of this version; undefined if it counts everything. */
+/**
+ * Returns what shadow mode does not count as a difference in a cluster of this version; undefined if it
+ * counts everything.
+ */
 export function comparedAsVersion(version: string | undefined): string | undefined {
   const names = lackedBy(version).filter((name) => 'isComparedWithout' in features[name]);
   return names.length === 0
@@ -17,6 +26,7 @@ export function comparedAsVersion(version: string | undefined): string | undefin
 
 /** Returns why the hub does not support the version; undefined if it does, or if the version is unknown. */
 export function unsupportedVersion(version: string | undefined): string | undefined {
-  if (version === undefined || !isKubernetesVersion(version) || minorOf(version) >= minorOf(oldestSupported)) return undefined;
+  if (version === undefined || !isKubernetesVersion(version) || minorOf(version) >= minorOf(oldestSupported))
+    return undefined;
   return `Kubernetes ${version} is older than ${oldestSupported}, the oldest that is tested`;
 }

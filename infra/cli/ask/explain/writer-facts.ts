@@ -14,10 +14,14 @@ export interface WriterFacts {
 export function writerFacts(service: Service, cluster: WriterSwitches): WriterFacts {
   const { namespace, name } = service.metadata;
   if (namespace === 'default' && name === 'kubernetes' && !service.spec?.selector) {
-    return { name: 'the API server', why: 'it is the Service of the API server, which writes its endpoints itself' };
+    return {
+      name: 'the API server',
+      why: 'it is the Service of the API server, which writes its endpoints itself',
+    };
   }
   const derivedFrom = derivedFromImport(service);
-  if (derivedFrom !== undefined) return { name: `import of ${derivedFrom}`, why: derivedText(service, derivedFrom) };
+  if (derivedFrom !== undefined)
+    return { name: `import of ${derivedFrom}`, why: derivedText(service, derivedFrom) };
   const { endpoints, slices } = writersFor(service, cluster);
   const isHubs = { endpoints: endpoints.who === 'hub', slices: slices.who === 'hub' };
   const { name: writer, why } = isHubs.endpoints && !isHubs.slices ? endpoints : slices;
@@ -43,5 +47,7 @@ export function selectorText(service: Service): string | undefined {
   const { selector } = service.spec ?? {};
   if (!selector) return undefined;
   const own = text(selector) || 'empty: every pod of the namespace';
-  return writer.by === 'built-in' && writer.annotated ? `${own}; the annotation gives ${text(writer.annotated)}` : own;
+  return writer.by === 'built-in' && writer.annotated
+    ? `${own}; the annotation gives ${text(writer.annotated)}`
+    : own;
 }

@@ -21,12 +21,21 @@ export interface Filter {
   readonly pod?: string | undefined;
 }
 
-/** Returns undefined if no change of the record passes the filter. A record with unnamed pods always passes, because they may match. */
+/**
+ * Returns undefined if no change of the record passes the filter. A record with unnamed pods always passes,
+ * because they may match.
+ */
 export function tell(record: HistoryRecord, filter: Filter = {}): Told | undefined {
   const changes = filtered(record.changes, filter);
   const isFiltered = filter.address !== undefined || filter.pod !== undefined;
-  if (isFiltered && changes.length === 0 && record.more === 0 && recordKind(record) === 'wrote') return undefined;
-  return { atMs: effectiveMs(record), kind: recordKind(record), headline: headline(record), lines: [...changes.map(changeText), ...remarks(record)] };
+  if (isFiltered && changes.length === 0 && record.more === 0 && recordKind(record) === 'wrote')
+    return undefined;
+  return {
+    atMs: effectiveMs(record),
+    kind: recordKind(record),
+    headline: headline(record),
+    lines: [...changes.map(changeText), ...remarks(record)],
+  };
 }
 
 export function filtered(changes: readonly PodMoves[], { address, pod }: Filter): readonly PodMoves[] {
@@ -44,8 +53,12 @@ export function recordKind({ endings, heldBack, writes }: HistoryRecord): Told['
   return heldBack !== undefined || all.length > 0 ? 'held' : 'found';
 }
 
-/** A record of several runs has the end of the last run only, so its line begins with the start of the first run. */
-const headline = (r: HistoryRecord): string => `${exactTime(r.times > 1 ? r.atMs : effectiveMs(r))} ${[deedOf(r), ...speedOf(r)].join(', ')}`;
+/**
+ * A record of several runs has the end of the last run only, so its line begins with the start of the first
+ * run.
+ */
+const headline = (r: HistoryRecord): string =>
+  `${exactTime(r.times > 1 ? r.atMs : effectiveMs(r))} ${[deedOf(r), ...speedOf(r)].join(', ')}`;
 
 function deedOf(r: HistoryRecord): string {
   const { endpoints, slices } = r.writes;
@@ -53,12 +66,12 @@ function deedOf(r: HistoryRecord): string {
   const written = outputsText(endpoints - deleted.endpoints, slices - deleted.slices);
   const repeated = r.times > 1 ? `, ${r.times} times until ${exactTime(Math.max(r.atMs, r.untilMs))}` : '';
   if (r.heldBack !== undefined) return `held back: ${r.heldBack}${repeated}`;
-  const endings = (Object.entries(r.endings) as [Controller, NonNullable<HistoryRecord['endings'][Controller]>][]).map(
-    ([controller, { kind, text }]) => {
-      const what = kind === 'failed' ? 'failed' : 'held back';
-      return { both: `${what}: ${text}`, one: `${controllerNames[controller]} ${what}: ${text}` };
-    },
-  );
+  const endings = (
+    Object.entries(r.endings) as [Controller, NonNullable<HistoryRecord['endings'][Controller]>][]
+  ).map(([controller, { kind, text }]) => {
+    const what = kind === 'failed' ? 'failed' : 'held back';
+    return { both: `${what}: ${text}`, one: `${controllerNames[controller]} ${what}: ${text}` };
+  });
   const [first, second] = endings;
   const ended = second && first?.both === second.both ? [second.both] : endings.map((e) => e.one);
   const gone = outputsText(deleted.endpoints, deleted.slices);
@@ -67,18 +80,26 @@ function deedOf(r: HistoryRecord): string {
 }
 
 const outputsText = (endpoints: number, slices: number): string =>
-  [...(endpoints > 0 ? ['Endpoints'] : []), ...(slices > 0 ? [slices === 1 ? '1 slice' : `${slices.toLocaleString('en')} slices`] : [])].join(
-    ' and ',
-  );
+  [
+    ...(endpoints > 0 ? ['Endpoints'] : []),
+    ...(slices > 0 ? [slices === 1 ? '1 slice' : `${slices.toLocaleString('en')} slices`] : []),
+  ].join(' and ');
 
-const controllerNames = { endpoints: 'Endpoints', slices: 'EndpointSlices' } as const satisfies { readonly [C in Controller]: string };
+const controllerNames = { endpoints: 'Endpoints', slices: 'EndpointSlices' } as const satisfies {
+  readonly [C in Controller]: string;
+};
 
 /** Returns the time from the change to the accepted write, in parts that a reader can act on. */
 function speedOf({ seenMs, dueMs, atMs, acceptedMs }: HistoryRecord): readonly string[] {
   if (acceptedMs === undefined) return [];
   if (seenMs !== undefined) {
-    const parts = [...(dueMs === undefined ? [] : [`due ${spanText(dueMs - seenMs)}`]), `run ${spanText(atMs - seenMs)}`];
-    return [`accepted ${spanText(acceptedMs - seenMs)} after the relay saw the change (${parts.join(', ')} after it)`];
+    const parts = [
+      ...(dueMs === undefined ? [] : [`due ${spanText(dueMs - seenMs)}`]),
+      `run ${spanText(atMs - seenMs)}`,
+    ];
+    return [
+      `accepted ${spanText(acceptedMs - seenMs)} after the relay saw the change (${parts.join(', ')} after it)`,
+    ];
   }
   return dueMs === undefined ? [] : [`accepted ${spanText(acceptedMs - dueMs)} after it was due`];
 }
@@ -103,15 +124,21 @@ function moveText(moves: readonly Move[], isRepair: boolean): string {
 export const placeText = (where: string): string => (where === inEndpoints ? where : `${where} slices`);
 
 const remarks = ({ more, notes, gap, isUnsaved }: HistoryRecord): readonly string[] => [
-  ...(more > 0 ? [`and ${more.toLocaleString('en')} more ${more === 1 ? 'pod' : 'pods'}, which this record does not name`] : []),
+  ...(more > 0
+    ? [
+        `and ${more.toLocaleString('en')} more ${more === 1 ? 'pod' : 'pods'}, which this record does not name`,
+      ]
+    : []),
   ...notes,
   ...(gap === undefined ? [] : [gap]),
   ...(isUnsaved ? [unsavedText] : []),
 ];
 
-export const unsavedText = 'the table had newer versions of the outputs and refused these: later records may lack the changes of this run';
+export const unsavedText =
+  'the table had newer versions of the outputs and refused these: later records may lack the changes of this run';
 
 /** Formats a time as "2026-03-01T10:00:00.123Z". */
 export const exactTime = (ms: number): string => new Date(ms).toISOString();
 
-export const spanText = (ms: number): string => (ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000).toLocaleString('en')} s`);
+export const spanText = (ms: number): string =>
+  ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000).toLocaleString('en')} s`;

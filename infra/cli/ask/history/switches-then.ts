@@ -1,4 +1,7 @@
-/** The switches of a cluster at a past time: from its record, and before the last switch from the audit records. */
+/**
+ * The switches of a cluster at a past time: from its record, and before the last switch from the audit
+ * records.
+ */
 
 import type { AuditRecord } from '#shared/clusters/audit.ts';
 import type { Mode } from '#shared/clusters/mode.ts';
@@ -25,7 +28,9 @@ interface Switch<V> {
 
 /** `audits` are in the order of the switches. */
 export function switchesThen(now: SwitchesNow, audits: readonly AuditRecord[], atMs: number): SwitchesThen {
-  const switches = <V>(of: (a: AuditRecord) => { readonly from: V; readonly to: V } | undefined): readonly Switch<V>[] =>
+  const switches = <V>(
+    of: (a: AuditRecord) => { readonly from: V; readonly to: V } | undefined,
+  ): readonly Switch<V>[] =>
     audits.flatMap((audit) => {
       const change = of(audit);
       return change ? [{ ...change, atMs: Date.parse(audit.at) }] : [];
@@ -33,7 +38,8 @@ export function switchesThen(now: SwitchesNow, audits: readonly AuditRecord[], a
   const modes = switches((a) => a.mode);
   const { value: mode, sinceMs } = valueThen(modes, { value: now.mode, sinceMs: now.modeSwitch.atMs }, atMs);
   const earlier = modes.filter((s) => s.atMs <= (sinceMs ?? atMs));
-  const before = earlier.findLast((s) => s.from !== 'paused')?.from ?? (now.modeSwitch.wasActive ? 'active' : undefined);
+  const before =
+    earlier.findLast((s) => s.from !== 'paused')?.from ?? (now.modeSwitch.wasActive ? 'active' : undefined);
   const optIn = valueThen(
     switches((a) => a.optIn),
     { value: now.optIn, sinceMs: now.optInSince },
@@ -42,8 +48,14 @@ export function switchesThen(now: SwitchesNow, audits: readonly AuditRecord[], a
   return { mode, sinceMs, unpaused: mode === 'paused' ? before : mode, optIn: optIn.value ?? 'off' };
 }
 
-/** Returns the value at a time. The audit records may lack the newest switch, which the cluster's record has. */
-function valueThen<V>(switches: readonly Switch<V>[], now: { readonly value: V; readonly sinceMs: number }, atMs: number) {
+/**
+ * Returns the value at a time. The audit records may lack the newest switch, which the cluster's record has.
+ */
+function valueThen<V>(
+  switches: readonly Switch<V>[],
+  now: { readonly value: V; readonly sinceMs: number },
+  atMs: number,
+) {
   if (atMs >= now.sinceMs) return now;
   const last = switches.findLast((s) => s.atMs <= atMs);
   const next = switches.find((s) => s.atMs > atMs);

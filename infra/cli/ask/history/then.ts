@@ -8,7 +8,10 @@ import { exactTime, placeText, recordKind, spanText, unsavedText } from './sente
 export interface AddressThen extends Pick<ListedAddress, 'address' | 'pod' | 'state'> {
   /** Texts such as `Endpoints` and `IPv4 slices`. */
   readonly places: readonly string[];
-  /** Start of that state, ms since the epoch, and its reason. Undefined if the state is older than the records. */
+  /**
+   * Start of that state, ms since the epoch, and its reason. Undefined if the state is older than the
+   * records.
+   */
   readonly sinceMs?: number | undefined;
   readonly why?: string | undefined;
 }
@@ -39,7 +42,10 @@ export const notKnown = (atMs: number, reason: string): Then => ({
   ...{ addresses: [], gone: [], caveats: [] },
 });
 
-/** `records` are all records, oldest first, and `now` the saved addresses. The caller checks first whether the addresses are known (not-known.ts). */
+/**
+ * `records` are all records, oldest first, and `now` the saved addresses. The caller checks first whether the
+ * addresses are known (not-known.ts).
+ */
 export function addressesThen(records: readonly HistoryRecord[], now: Addresses, atMs: number): Then {
   const later = records.filter((r) => effectiveMs(r) > atMs);
   const earlier = records.filter((r) => effectiveMs(r) <= atMs);
@@ -47,10 +53,18 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
   const newest = newestChanges(earlier);
   const addresses = [...states].map(([key, { where, address, pod, state }]) => {
     const change = newest.get(key);
-    return { places: [placeText(where)], address, pod, state, ...(change?.to === state && { sinceMs: change.atMs, why: change.why }) };
+    return {
+      places: [placeText(where)],
+      address,
+      pod,
+      state,
+      ...(change?.to === state && { sinceMs: change.atMs, why: change.why }),
+    };
   });
   const gone = [...newest.values()].flatMap(({ to, where, address, pod, atMs: sinceMs, why }) =>
-    to === undefined && !states.has(addressKey({ where, address, pod })) ? [{ places: [placeText(where)], address, pod, sinceMs, why }] : [],
+    to === undefined && !states.has(addressKey({ where, address, pod }))
+      ? [{ places: [placeText(where)], address, pod, sinceMs, why }]
+      : [],
   );
   const listed: readonly AddressThen[] = together(addresses);
   return {
@@ -59,7 +73,12 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
     summary: summaryOf(listed, earlier, later, atMs),
     addresses: listed,
     gone: together(gone),
-    caveats: [...unsavedIn(earlier), ...unansweredIn(earlier), ...takenIn(earlier, later), ...caveatsOf(later)],
+    caveats: [
+      ...unsavedIn(earlier),
+      ...unansweredIn(earlier),
+      ...takenIn(earlier, later),
+      ...caveatsOf(later),
+    ],
   };
 }
 
@@ -71,11 +90,13 @@ export function statesThen(later: readonly HistoryRecord[], now: Addresses): Rea
 }
 
 /** Merges entries that differ in their places only, in the order of pods and addresses. */
-function together<A extends { readonly places: readonly string[]; readonly address: string; readonly pod: string }>(
-  list: readonly A[],
-): readonly A[] {
+function together<
+  A extends { readonly places: readonly string[]; readonly address: string; readonly pod: string },
+>(list: readonly A[]): readonly A[] {
   const alike = Map.groupBy(list, ({ places: _, ...rest }) => JSON.stringify([rest.pod, rest.address, rest]));
-  return [...alike].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => ({ ...(of[0] as A), places: of.flatMap((a) => a.places).sort() }));
+  return [...alike]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, of]) => ({ ...(of[0] as A), places: of.flatMap((a) => a.places).sort() }));
 }
 
 function takeBack(states: Map<string, State>, { pod, moves, isRepair }: PodMoves): void {
@@ -100,59 +121,108 @@ export function newestChanges(records: readonly HistoryRecord[]): ReadonlyMap<st
     for (const { pod, why, moves, isRepair } of record.changes) {
       if (isRepair) continue;
       for (const { where, address, to } of moves)
-        newest.set(addressKey({ where, address, pod }), { where, address, pod, to, why, atMs: effectiveMs(record) });
+        newest.set(addressKey({ where, address, pod }), {
+          where,
+          address,
+          pod,
+          to,
+          why,
+          atMs: effectiveMs(record),
+        });
     }
   }
   return newest;
 }
 
-function summaryOf(addresses: readonly AddressThen[], earlier: readonly HistoryRecord[], later: readonly HistoryRecord[], atMs: number): string {
+function summaryOf(
+  addresses: readonly AddressThen[],
+  earlier: readonly HistoryRecord[],
+  later: readonly HistoryRecord[],
+  atMs: number,
+): string {
   const pods = Map.groupBy(addresses, (a) => a.pod || a.address);
   const ready = [...pods.values()].filter((of) => of.some((a) => a.state.startsWith('ready'))).length;
   const count =
-    pods.size === 0 ? 'No address was listed' : `${ready} of ${pods.size} listed pods ${ready === 1 ? 'was' : 'were'} ready to be reached`;
+    pods.size === 0
+      ? 'No address was listed'
+      : `${ready} of ${pods.size} listed pods ${ready === 1 ? 'was' : 'were'} ready to be reached`;
   const last = earlier.at(-1);
   const next = later.find((r) => r.changes.length + r.more > 0 && (r.seenMs ?? r.dueMs ?? r.atMs) <= atMs);
   const before = last
     ? `; the last run on record before that ${kindWords[recordKind(last)]} ${spanText(atMs - effectiveMs(last))} earlier`
     : '; no run before that is on record';
-  const owed = next ? `; a change that the relay had seen by then was accepted at ${exactTime(effectiveMs(next))}` : '';
+  const owed = next
+    ? `; a change that the relay had seen by then was accepted at ${exactTime(effectiveMs(next))}`
+    : '';
   return `${count}${before}${owed}.`;
 }
 
-const kindWords = { wrote: 'wrote', failed: 'failed', held: 'was held back', found: 'wrote nothing' } as const;
+const kindWords = {
+  wrote: 'wrote',
+  failed: 'failed',
+  held: 'was held back',
+  found: 'wrote nothing',
+} as const;
 
-/** Warns if the last earlier run's changes were not saved, because the past addresses are computed from saved outputs. */
+/**
+ * Warns if the last earlier run's changes were not saved, because the past addresses are computed from saved
+ * outputs.
+ */
 function unsavedIn(earlier: readonly HistoryRecord[]): readonly string[] {
   const last = earlier.findLast((r) => r.changes.length + r.more > 0);
   return last?.isUnsaved ? [`${exactTime(effectiveMs(last))}: ${unsavedText}`] : [];
 }
 
-/** Warns of a write whose answer was lost, which may have taken effect. The next successful run reads the outputs from the cluster. */
+/**
+ * Warns of a write whose answer was lost, which may have taken effect. The next successful run reads the
+ * outputs from the cluster.
+ */
 function unansweredIn(earlier: readonly HistoryRecord[]): readonly string[] {
   const last = earlier.at(-1);
   if (!last || Object.keys(last.endings).length === 0) return [];
-  return [`${exactTime(effectiveMs(last))}: the last run before that did not complete, and a write without an answer may have taken effect`];
+  return [
+    `${exactTime(effectiveMs(last))}: the last run before that did not complete, and a write without an answer may have taken effect`,
+  ];
 }
 
-/** Warns if the built-in controllers became the writer without a deletion by the hub: the Service was deleted and made again. */
+/**
+ * Warns if the built-in controllers became the writer without a deletion by the hub: the Service was deleted
+ * and made again.
+ */
 function takenIn(earlier: readonly HistoryRecord[], later: readonly HistoryRecord[]): readonly string[] {
   const next = later.find(isOfCluster);
-  if (earlier.findLast(isOfCluster)?.writer !== 'opt-in' || next?.writer !== 'built-in' || (next.deletes?.slices ?? 0) > 0) return [];
-  return [`${exactTime(effectiveMs(next))} found the Service with the built-in controllers as its writer, since an unknown time`];
+  if (
+    earlier.findLast(isOfCluster)?.writer !== 'opt-in' ||
+    next?.writer !== 'built-in' ||
+    (next.deletes?.slices ?? 0) > 0
+  )
+    return [];
+  return [
+    `${exactTime(effectiveMs(next))} found the Service with the built-in controllers as its writer, since an unknown time`,
+  ];
 }
 
 function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
   const proven = { endpoints: false, slices: false };
   return later.flatMap((r) => {
     const unnamed =
-      r.more > 0 ? [`${exactTime(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`] : [];
-    const gap = r.gap === undefined ? [] : [`${exactTime(effectiveMs(r))}: ${r.gap}; the addresses before that are uncertain`];
+      r.more > 0
+        ? [
+            `${exactTime(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`,
+          ]
+        : [];
+    const gap =
+      r.gap === undefined
+        ? []
+        : [`${exactTime(effectiveMs(r))}: ${r.gap}; the addresses before that are uncertain`];
     return [...unnamed, ...gap, ...otherwiseIn(r, proven)];
   });
 }
 
-/** A write succeeds only if the object is as the hub saved it, so it proves that no other client had changed it until then. A Service has several slices. */
+/**
+ * A write succeeds only if the object is as the hub saved it, so it proves that no other client had changed
+ * it until then. A Service has several slices.
+ */
 function otherwiseIn(r: HistoryRecord, proven: { endpoints: boolean; slices: boolean }): readonly string[] {
   const { endpoints = 0, slices = 0 } = r.foundOtherwise ?? {};
   const counts = [
@@ -161,7 +231,12 @@ function otherwiseIn(r: HistoryRecord, proven: { endpoints: boolean; slices: boo
   ];
   proven.endpoints ||= endpoints > 0 || r.writes.endpoints > 0;
   proven.slices ||= slices > 0 || r.provesSlices === true;
-  return counts.length > 0 ? [`${exactTime(effectiveMs(r))} found ${counts.join(' and ')} that another client had changed at an unknown time`] : [];
+  return counts.length > 0
+    ? [
+        `${exactTime(effectiveMs(r))} found ${counts.join(' and ')} that another client had changed at an unknown time`,
+      ]
+    : [];
 }
 
-const countText = (count: number): string => (count === 1 ? '1 address' : `${count.toLocaleString('en')} addresses`);
+const countText = (count: number): string =>
+  count === 1 ? '1 address' : `${count.toLocaleString('en')} addresses`;

@@ -6,9 +6,18 @@ import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 
 /** Resolves to the Services, as "namespace/name", that opt in and that the cluster exports to its set. */
-export async function exportedOptIns(table: Table, { id, clusterset }: ClusterRecord): Promise<readonly string[]> {
-  const exported = new Set((await listed(exportsOfCluster(table, clusterset.set, id))).map(({ namespace, name }) => `${namespace}/${name}`));
+export async function exportedOptIns(
+  table: Table,
+  { id, clusterset }: ClusterRecord,
+): Promise<readonly string[]> {
+  const exported = new Set(
+    (await listed(exportsOfCluster(table, clusterset.set, id))).map(
+      ({ namespace, name }) => `${namespace}/${name}`,
+    ),
+  );
   if (exported.size === 0) return [];
   const optedIn = (await readServices(table, id)).filter((service) => writerOf(service).by === 'opt-in');
-  return optedIn.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`).filter((service) => exported.has(service));
+  return optedIn
+    .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
+    .filter((service) => exported.has(service));
 }

@@ -1,6 +1,7 @@
 /**
- * `fleet-endpoints opt-in check`: may the selector of this Service be removed, and what works differently then? Reads the table and the cluster, and writes to neither.
- * The schema of its answer is generated from the type (infra/package/answer-schemas.ts).
+ * `fleet-endpoints opt-in check`: may the selector of this Service be removed, and what works differently
+ * then? Reads the table and the cluster, and writes to neither. The schema of its answer is generated from
+ * the type (infra/package/answer-schemas.ts).
  */
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { explainWithInput } from '#infra/cli/ask/explain-service.ts';
@@ -30,8 +31,15 @@ export interface OptInCheck {
   readonly next: string | null;
 }
 
-/** Throws a UsageError with the existing names for an unknown cluster or service. `context` is one of kubectl's. */
-export async function checkOptIn(hub: LiveHub & Pick<Hub, 'table' | 'now'>, key: ServiceKey, context?: string): Promise<OptInCheck> {
+/**
+ * Throws a UsageError with the existing names for an unknown cluster or service. `context` is one of
+ * kubectl's.
+ */
+export async function checkOptIn(
+  hub: LiveHub & Pick<Hub, 'table' | 'now'>,
+  key: ServiceKey,
+  context?: string,
+): Promise<OptInCheck> {
   const now = hub.now();
   const { input, explanation } = await explainWithInput(hub.table, key, now);
   const { cluster, namespace, name } = key;
@@ -49,13 +57,20 @@ export async function checkOptIn(hub: LiveHub & Pick<Hub, 'table' | 'now'>, key:
     allowed,
     message: messageOf(hasSelector, findings),
     findings,
-    next: hasSelector && allowed ? `kubectl -n ${namespace} patch service ${name} --type=json -p '[{"op":"remove","path":"/spec/selector"}]'` : null,
+    next:
+      hasSelector && allowed
+        ? `kubectl -n ${namespace} patch service ${name} --type=json -p '[{"op":"remove","path":"/spec/selector"}]'`
+        : null,
   };
 }
 
 type LiveHub = Pick<Hub, 'connectionsFile'>;
 
-async function liveOrReason(hub: LiveHub, { service, cluster, namespace, name }: ExplainInput, context?: string): Promise<LiveService | string> {
+async function liveOrReason(
+  hub: LiveHub,
+  { service, cluster, namespace, name }: ExplainInput,
+  context?: string,
+): Promise<LiveService | string> {
   const writer = service && writerOf(service);
   const selector = writer?.by === 'opt-in' ? writer.selector : service?.spec?.selector;
   if (!selector) return 'no selector names the pods';
@@ -72,9 +87,12 @@ async function liveOrReason(hub: LiveHub, { service, cluster, namespace, name }:
 }
 
 function messageOf(hasSelector: boolean, findings: readonly OptInFinding[]): string {
-  const count = (verdict: OptInFinding['verdict']): number => findings.filter((f) => f.verdict === verdict).length;
+  const count = (verdict: OptInFinding['verdict']): number =>
+    findings.filter((f) => f.verdict === verdict).length;
   const blocks = count('blocks');
-  const [good, bad] = hasSelector ? ['the selector can be removed', 'keep the selector'] : ['it opts in', 'it does not work as an opt-in'];
+  const [good, bad] = hasSelector
+    ? ['the selector can be removed', 'keep the selector']
+    : ['it opts in', 'it does not work as an opt-in'];
   const applies = count('applies');
   const counts = [
     blocks > 0 ? `${blocks} ${blocks === 1 ? 'blocks' : 'block'}` : '',
@@ -88,9 +106,21 @@ const marks = { fine: 'ok', applies: 'applies', blocks: 'BLOCKS', unknown: 'unkn
 const styles = { fine: undefined, applies: 'warning', blocks: 'bad', unknown: 'warning' } as const;
 
 /** Findings that block come first. */
-export function checkLines({ cluster, namespace, service, allowed, message, findings, next }: OptInCheck): readonly Line[] {
-  const heading: Line = { text: `${cluster} ${namespace}/${service}: ${message}`, style: allowed ? 'good' : 'bad' };
-  const rank = ({ verdict }: OptInFinding): number => ['blocks', 'applies', 'unknown', 'fine'].indexOf(verdict);
+export function checkLines({
+  cluster,
+  namespace,
+  service,
+  allowed,
+  message,
+  findings,
+  next,
+}: OptInCheck): readonly Line[] {
+  const heading: Line = {
+    text: `${cluster} ${namespace}/${service}: ${message}`,
+    style: allowed ? 'good' : 'bad',
+  };
+  const rank = ({ verdict }: OptInFinding): number =>
+    ['blocks', 'applies', 'unknown', 'fine'].indexOf(verdict);
   const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
   const rows = columns(sorted.map(({ code, verdict, message: text }) => [marks[verdict], code, text]));
   return [

@@ -1,4 +1,7 @@
-/** The points of docs/opt-in.md for one Service: what works differently after its selector is removed, and what must come first. Pure. */
+/**
+ * The points of docs/opt-in.md for one Service: what works differently after its selector is removed, and
+ * what must come first. Pure.
+ */
 
 import type { Explanation, ServiceState } from '#infra/cli/ask/explain/explanation.ts';
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
@@ -17,7 +20,11 @@ import { type LiveService, liveFindings } from './opt-in-live.ts';
 import { type OptInFinding, point } from './opt-in-point.ts';
 
 /** `live` is a text if the cluster was not read: the reason. */
-export function optInFindings(input: ExplainInput, explanation: Explanation, live: LiveService | string): readonly OptInFinding[] {
+export function optInFindings(
+  input: ExplainInput,
+  explanation: Explanation,
+  live: LiveService | string,
+): readonly OptInFinding[] {
   const { service, cluster, now, namespace, name } = input;
   if (!service) return [point('Type', 'blocks', 'the Service is deleted')];
   const refusal = refusedType(service);
@@ -36,12 +43,17 @@ export function optInFindings(input: ExplainInput, explanation: Explanation, liv
       'applies',
       `kubectl port-forward, logs and exec with svc/${name}, and the API server's proxy to ${namespace}/${name}, do not work`,
     ),
-    point('HubOutage', 'applies', 'while the hub or its region is down, the endpoints do not change; the selector gives the Service back'),
+    point(
+      'HubOutage',
+      'applies',
+      'while the hub or its region is down, the endpoints do not change; the selector gives the Service back',
+    ),
   ];
 }
 
 function refusedType(service: Service): string | undefined {
-  if (service.spec?.type === 'ExternalName') return 'the Service is of type ExternalName, which has no endpoints';
+  if (service.spec?.type === 'ExternalName')
+    return 'the Service is of type ExternalName, which has no endpoints';
   const imported = derivedFromImport(service);
   if (imported !== undefined) return `the Service is derived from ServiceImport ${imported}`;
   if (!service.spec?.selector && service.metadata.annotations?.[annotationSelector] === undefined)
@@ -58,25 +70,52 @@ const textOf = (selector: Labels): string =>
 function annotation({ metadata, spec }: Service): OptInFinding {
   const text = metadata.annotations?.[annotationSelector];
   const own = spec?.selector;
-  const wanted = own && parseSelector(textOf(own)).selector ? `${annotationSelector}=${textOf(own)}` : undefined;
-  const annotate = wanted === undefined ? null : `kubectl -n ${metadata.namespace} annotate service ${metadata.name} ${wanted}`;
+  const wanted =
+    own && parseSelector(textOf(own)).selector ? `${annotationSelector}=${textOf(own)}` : undefined;
+  const annotate =
+    wanted === undefined
+      ? null
+      : `kubectl -n ${metadata.namespace} annotate service ${metadata.name} ${wanted}`;
   if (text === undefined) {
     const tooMuch = own ? parseSelector(textOf(own)).error : undefined;
-    return point('Annotation', 'blocks', tooMuch ? `the selector does not fit the annotation: ${tooMuch}` : 'missing', annotate);
+    return point(
+      'Annotation',
+      'blocks',
+      tooMuch ? `the selector does not fit the annotation: ${tooMuch}` : 'missing',
+      annotate,
+    );
   }
   const { selector, error } = parseSelector(text);
   if (error !== undefined) return point('Annotation', 'blocks', `invalid: ${error}`, annotate);
   if (own && !sameLabels(selector, own))
-    return point('Annotation', 'applies', `${textOf(selector)} differs from the selector ${textOf(own)}: the addresses change`, annotate);
+    return point(
+      'Annotation',
+      'applies',
+      `${textOf(selector)} differs from the selector ${textOf(own)}: the addresses change`,
+      annotate,
+    );
   return point('Annotation', 'fine', textOf(selector));
 }
 
-/** Would the hub write the slices of this Service without its selector? A valid annotation is the other half of the answer. */
+/**
+ * Would the hub write the slices of this Service without its selector? A valid annotation is the other half
+ * of the answer.
+ */
 function clusterSwitch(service: Service, cluster: ClusterRecord): OptInFinding {
-  if (isDeregistered(cluster)) return point('Switch', 'blocks', `${cluster.id} is deregistered`, 'put it into clusters.yaml, and deploy');
+  if (isDeregistered(cluster))
+    return point(
+      'Switch',
+      'blocks',
+      `${cluster.id} is deregistered`,
+      'put it into clusters.yaml, and deploy',
+    );
   const { selector: _, ...spec } = service.spec ?? {};
   const annotations = { ...service.metadata.annotations, [annotationSelector]: 'app=any' };
-  const { task, why } = writerFor({ ...service, metadata: { ...service.metadata, annotations }, spec }, cluster, 'slices');
+  const { task, why } = writerFor(
+    { ...service, metadata: { ...service.metadata, annotations }, spec },
+    cluster,
+    'slices',
+  );
   if (task === 'write') return point('Switch', 'fine', `opt-in is active in ${cluster.id}`);
   const [, reason = why] = /; (.*)$/.exec(why) ?? [];
   const remedy = cluster.optIn === 'active' ? null : `fleet-endpoints cluster opt-in ${cluster.id} active`;
@@ -89,7 +128,12 @@ function hub(cluster: ClusterRecord, now: number): OptInFinding {
   const circuit = blockedBy(cluster);
   if (circuit) bad.push(`the circuit is open: ${circuit}`);
   const text = (bad.length > 0 ? bad : told.map(({ check, detail }) => `${check}: ${detail}`)).join('; ');
-  return point('Hub', bad.length > 0 ? 'blocks' : 'fine', text, bad.length > 0 ? 'fleet-endpoints doctor' : null);
+  return point(
+    'Hub',
+    bad.length > 0 ? 'blocks' : 'fine',
+    text,
+    bad.length > 0 ? 'fleet-endpoints doctor' : null,
+  );
 }
 
 const verdictOf: { readonly [S in ServiceState]?: OptInFinding['verdict'] } = {
@@ -104,12 +148,21 @@ const verdictOf: { readonly [S in ServiceState]?: OptInFinding['verdict'] } = {
 /** The remedy prints the differences, of which there may be many. */
 function state({ state: found, summary, cluster, namespace, name }: Explanation): OptInFinding {
   const verdict = (found && verdictOf[found]) ?? 'blocks';
-  return point('State', verdict, summary, verdict === 'fine' ? null : `fleet-endpoints explain ${cluster} ${namespace}/${name}`);
+  return point(
+    'State',
+    verdict,
+    summary,
+    verdict === 'fine' ? null : `fleet-endpoints explain ${cluster} ${namespace}/${name}`,
+  );
 }
 
 function exported({ set }: ExplainInput): OptInFinding {
   if (set?.exportSummary === undefined) return point('Exported', 'fine', 'no ServiceExport has its name');
-  return point('Exported', 'applies', 'exported: imports follow the annotation too, and its last valid selector while it is invalid or missing');
+  return point(
+    'Exported',
+    'applies',
+    'exported: imports follow the annotation too, and its last valid selector while it is invalid or missing',
+  );
 }
 
 function headless({ spec }: Service): OptInFinding {

@@ -1,6 +1,6 @@
 /**
- * `fleet-endpoints cluster opt-in CLUSTER`: each Service that has the annotation, or slices of the hub that nobody follows, who writes it, and what would be
- * written or still differs.
+ * `fleet-endpoints cluster opt-in CLUSTER`: each Service that has the annotation, or slices of the hub that
+ * nobody follows, who writes it, and what would be written or still differs.
  */
 
 import { toldDifferences } from '#infra/cli/ask/explain/told-differences.ts';
@@ -23,9 +23,14 @@ export async function optInLines(table: Table, cluster: ClusterRecord): Promise<
   const annotated = services.filter(isAnnotated);
   // The outputs of every Service are read only if the relay has seen slices of one without the annotation.
   const { stray = 0 } = cluster.relay.annotated ?? {};
-  const others = stray > 0 ? await servicesWhere(services, async (s) => !isAnnotated(s) && hasOptInSlices(table, cluster.id, s)) : [];
+  const others =
+    stray > 0
+      ? await servicesWhere(services, async (s) => !isAnnotated(s) && hasOptInSlices(table, cluster.id, s))
+      : [];
   const heading = `${cluster.id}  opt-in ${cluster.optIn}, mode ${cluster.mode}: ${counted(annotated.length, 'Service')} with the annotation ${annotationSelector}`;
-  const each = await concurrently(16, [...annotated, ...others], (service) => linesOf(table, cluster, service));
+  const each = await concurrently(16, [...annotated, ...others], (service) =>
+    linesOf(table, cluster, service),
+  );
   return [heading, ...each.flat(), ...(stray > 0 ? [strayLine(stray)] : [])];
 }
 
@@ -34,14 +39,20 @@ const strayLine = (stray: number): string =>
 
 async function linesOf(table: Table, cluster: ClusterRecord, service: Service): Promise<readonly string[]> {
   const { namespace, name } = service.metadata;
-  const { lines, title } = toldDifferences(service, cluster, await readDifference(table, keyOf(cluster.id, service)));
+  const { lines, title } = toldDifferences(
+    service,
+    cluster,
+    await readDifference(table, keyOf(cluster.id, service)),
+  );
   const writer = writerFacts(service, cluster);
   const slices = writerOf(service).by === 'opt-in' ? [] : await optInSlices(table, cluster.id, service);
   return [
     `  ${namespace}/${name}  ${writer.name}`,
     `      ${writer.why}`,
     ...(slices.length > 0
-      ? [`      ${counted(slices.length, 'slice')} of the hub with ${addressesServed(slices).length} ready addresses, which follow no pods`]
+      ? [
+          `      ${counted(slices.length, 'slice')} of the hub with ${addressesServed(slices).length} ready addresses, which follow no pods`,
+        ]
       : []),
     ...(lines.length > 0 ? [`      ${title}:`, ...lines.map((line) => `        ${line}`)] : []),
   ];

@@ -1,4 +1,7 @@
-/** Points that the relay's projection cannot answer: the selector's owner, readiness gates, load balancers and objects of other writers. */
+/**
+ * Points that the relay's projection cannot answer: the selector's owner, readiness gates, load balancers and
+ * objects of other writers.
+ */
 
 import type { ClusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
 import { counted } from '#infra/cli/terminal/counted.ts';
@@ -24,13 +27,20 @@ export interface LiveService {
 /** The pods of a Service are alike: these suffice to find a gate. */
 const maxPods = 500;
 
-export async function readLive(reader: ClusterReader, namespace: string, name: string, selector: Labels): Promise<LiveService> {
+export async function readLive(
+  reader: ClusterReader,
+  namespace: string,
+  name: string,
+  selector: Labels,
+): Promise<LiveService> {
   const byLabel = (labels: Labels): string => encodeURIComponent(labelSelectorOf(labels));
   const [service, pods, endpoints, slices, bindings] = await Promise.all([
     reader.get(objectPath('Service', namespace, name)),
     reader.get(`${collectionPath('Pod', namespace)}?labelSelector=${byLabel(selector)}&limit=${maxPods}`),
     reader.get(objectPath('Endpoints', namespace, name)),
-    reader.get(`${collectionPath('EndpointSlice', namespace)}?labelSelector=${byLabel({ [labelServiceName]: name })}`),
+    reader.get(
+      `${collectionPath('EndpointSlice', namespace)}?labelSelector=${byLabel({ [labelServiceName]: name })}`,
+    ),
     readBindings(reader, namespace, name),
   ]);
   if (!service) throw new Error(`the cluster has no Service ${namespace}/${name}: the snapshot is older`);
@@ -44,7 +54,8 @@ export async function readLive(reader: ClusterReader, namespace: string, name: s
   };
 }
 
-const itemsOf = <T>(list: unknown): readonly T[] => (list as { readonly items?: readonly T[] | null } | undefined)?.items ?? [];
+const itemsOf = <T>(list: unknown): readonly T[] =>
+  (list as { readonly items?: readonly T[] | null } | undefined)?.items ?? [];
 
 interface TargetGroupBinding {
   readonly metadata: { readonly name: string };
@@ -52,7 +63,11 @@ interface TargetGroupBinding {
 }
 
 /** The AWS Load Balancer Controller brings the kind. A cluster without it lacks the path. */
-async function readBindings(reader: ClusterReader, namespace: string, name: string): Promise<LiveService['bindings']> {
+async function readBindings(
+  reader: ClusterReader,
+  namespace: string,
+  name: string,
+): Promise<LiveService['bindings']> {
   try {
     const path = `/apis/elbv2.k8s.aws/v1beta1/namespaces/${encodeURIComponent(namespace)}/targetgroupbindings`;
     const all = itemsOf<TargetGroupBinding>(await reader.get(path));
@@ -65,7 +80,8 @@ async function readBindings(reader: ClusterReader, namespace: string, name: stri
 /** `live` is a text if the cluster was not read: the reason. */
 export function liveFindings(live: LiveService | string, cleanup: boolean): readonly OptInFinding[] {
   if (typeof live === 'string') {
-    const unknown = (code: OptInFinding['code']): OptInFinding => point(code, 'unknown', 'the cluster was not read');
+    const unknown = (code: OptInFinding['code']): OptInFinding =>
+      point(code, 'unknown', 'the cluster was not read');
     const remedy = 'repeat with a context of kubectl that may read the Service and its pods';
     return [
       point('Cluster', 'unknown', live, remedy),
@@ -85,20 +101,30 @@ export function liveFindings(live: LiveService | string, cleanup: boolean): read
 function selectorOwner({ service: { metadata, spec } }: LiveService): OptInFinding {
   if (!spec?.selector) return point('SelectorOwner', 'fine', 'the selector is removed');
   const owners = (metadata.managedFields ?? []).flatMap(({ manager = 'unknown', fieldsV1 }) =>
-    'f:selector' in ((fieldsV1 as { readonly 'f:spec'?: object } | undefined)?.['f:spec'] ?? {}) ? [manager] : [],
+    'f:selector' in ((fieldsV1 as { readonly 'f:spec'?: object } | undefined)?.['f:spec'] ?? {})
+      ? [manager]
+      : [],
   );
   const others = [...new Set(owners)].filter((owner) => !isKubectl(owner));
-  if (others.length === 0) return point('SelectorOwner', 'fine', 'no other manager than kubectl sets the selector');
+  if (others.length === 0)
+    return point('SelectorOwner', 'fine', 'no other manager than kubectl sets the selector');
   return point('SelectorOwner', 'applies', `${others.join(', ')} sets the selector`, 'remove it there too');
 }
 
 /** The gates whose controllers find pods by the selector of the Service. */
-const isGateOfLoadBalancer = (type: string): boolean => /^target-health\.|^cloud\.google\.com\/load-balancer-neg-ready$/.test(type);
-const gatesOf = ({ spec }: Pod): readonly string[] => (spec?.readinessGates ?? []).map((g) => g.conditionType).filter(isGateOfLoadBalancer);
+const isGateOfLoadBalancer = (type: string): boolean =>
+  /^target-health\.|^cloud\.google\.com\/load-balancer-neg-ready$/.test(type);
+const gatesOf = ({ spec }: Pod): readonly string[] =>
+  (spec?.readinessGates ?? []).map((g) => g.conditionType).filter(isGateOfLoadBalancer);
 
 function readinessGates({ pods }: LiveService): OptInFinding {
   const gated = pods.filter((pod) => gatesOf(pod).length > 0);
-  if (gated.length === 0) return point('ReadinessGates', 'fine', `no readiness gate of a load balancer in ${counted(pods.length, 'pod')}`);
+  if (gated.length === 0)
+    return point(
+      'ReadinessGates',
+      'fine',
+      `no readiness gate of a load balancer in ${counted(pods.length, 'pod')}`,
+    );
   const gates = [...new Set(gated.flatMap(gatesOf))].join(', ');
   return point(
     'ReadinessGates',
@@ -109,10 +135,20 @@ function readinessGates({ pods }: LiveService): OptInFinding {
 }
 
 function loadBalancer({ service, bindings }: LiveService): OptInFinding {
-  if ('error' in bindings) return point('LoadBalancer', 'unknown', `TargetGroupBindings were not read: ${bindings.error}`);
-  if (bindings.length > 0) return point('LoadBalancer', 'fine', `TargetGroupBinding ${bindings.join(', ')} takes its targets from the slices`);
+  if ('error' in bindings)
+    return point('LoadBalancer', 'unknown', `TargetGroupBindings were not read: ${bindings.error}`);
+  if (bindings.length > 0)
+    return point(
+      'LoadBalancer',
+      'fine',
+      `TargetGroupBinding ${bindings.join(', ')} takes its targets from the slices`,
+    );
   const isOwn = service.spec?.type === 'LoadBalancer';
-  return point('LoadBalancer', 'fine', isOwn ? 'type LoadBalancer without TargetGroupBindings' : 'no TargetGroupBinding names the Service');
+  return point(
+    'LoadBalancer',
+    'fine',
+    isOwn ? 'type LoadBalancer without TargetGroupBindings' : 'no TargetGroupBinding names the Service',
+  );
 }
 
 function otherWriters({ endpoints, slices }: LiveService, cleanup: boolean): OptInFinding {
@@ -125,7 +161,9 @@ function otherWriters({ endpoints, slices }: LiveService, cleanup: boolean): Opt
   const stay = cleanup ? all.filter((entry) => !left.includes(entry)) : all;
   if (stay.length > 0) {
     const names = stay.map(({ name }) => name).join(', ');
-    const remedy = cleanup ? null : `settings.optIn.cleanup is false: delete what the built-in controllers left behind after the hand-over`;
+    const remedy = cleanup
+      ? null
+      : `settings.optIn.cleanup is false: delete what the built-in controllers left behind after the hand-over`;
     return point('OtherWriters', 'applies', `${names} stays, and is served beside the hub's slices`, remedy);
   }
   return point(

@@ -16,7 +16,10 @@ export const optInCodes = [
   'HubOutage',
 ] as const;
 
-/** `applies` works differently without the selector. `blocks` must be repaired before the removal of the selector. */
+/**
+ * `applies` works differently without the selector. `blocks` must be repaired before the removal of the
+ * selector.
+ */
 export const optInVerdicts = ['fine', 'applies', 'blocks', 'unknown'] as const;
 
 export interface OptInFinding {
@@ -26,7 +29,12 @@ export interface OptInFinding {
   readonly remedy: string | null;
 }
 
-export const point = (code: OptInFinding['code'], verdict: OptInFinding['verdict'], message: string, remedy: string | null = null): OptInFinding => ({
+export const point = (
+  code: OptInFinding['code'],
+  verdict: OptInFinding['verdict'],
+  message: string,
+  remedy: string | null = null,
+): OptInFinding => ({
   code,
   verdict,
   message,

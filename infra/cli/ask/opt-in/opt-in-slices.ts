@@ -6,17 +6,30 @@ import type { ServiceKey } from '#shared/store/keys.ts';
 import { readOutputs } from '#shared/store/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 
-export const keyOf = (cluster: string, { metadata: { namespace = '', name } }: Service): ServiceKey => ({ cluster, namespace, name });
+export const keyOf = (cluster: string, { metadata: { namespace = '', name } }: Service): ServiceKey => ({
+  cluster,
+  namespace,
+  name,
+});
 
-export const optInSlices = async (table: Table, cluster: string, service: Service): Promise<readonly EndpointSlice[]> =>
+export const optInSlices = async (
+  table: Table,
+  cluster: string,
+  service: Service,
+): Promise<readonly EndpointSlice[]> =>
   (await readOutputs(table, keyOf(cluster, service))).flatMap(({ kind, object }) =>
-    kind === 'EndpointSlice' && object && isOptInSlice(object as EndpointSlice) ? [object as EndpointSlice] : [],
+    kind === 'EndpointSlice' && object && isOptInSlice(object as EndpointSlice)
+      ? [object as EndpointSlice]
+      : [],
   );
 
 export const hasOptInSlices = async (table: Table, cluster: string, service: Service): Promise<boolean> =>
   (await optInSlices(table, cluster, service)).length > 0;
 
-export async function servicesWhere(services: readonly Service[], holds: (service: Service) => Promise<boolean>): Promise<readonly Service[]> {
+export async function servicesWhere(
+  services: readonly Service[],
+  holds: (service: Service) => Promise<boolean>,
+): Promise<readonly Service[]> {
   const is = await concurrently(16, services, holds);
   return services.filter((_, i) => is[i]);
 }

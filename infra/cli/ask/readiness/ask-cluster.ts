@@ -1,4 +1,7 @@
-/** Finds if the hub may write to a cluster: in a local run by the cluster's API, otherwise by the answer that sweep has recorded. */
+/**
+ * Finds if the hub may write to a cluster: in a local run by the cluster's API, otherwise by the answer that
+ * sweep has recorded.
+ */
 import { readFile } from 'node:fs/promises';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { STSClient } from '@aws-sdk/client-sts';
@@ -13,15 +16,27 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManager } from '#shared/kube/names.ts';
 import { type AskedFor, accessFindings, type Check, recordedFindings, toldFindings } from './preflight.ts';
 
-/** Returns the API of a cluster in a local run; undefined if the hub is deployed, or has no connection to the cluster. */
-export async function localApi({ connectionsFile }: Pick<Hub, 'connectionsFile'>, id: string): Promise<HttpsClusterApi | undefined> {
+/**
+ * Returns the API of a cluster in a local run; undefined if the hub is deployed, or has no connection to the
+ * cluster.
+ */
+export async function localApi(
+  { connectionsFile }: Pick<Hub, 'connectionsFile'>,
+  id: string,
+): Promise<HttpsClusterApi | undefined> {
   if (!connectionsFile) return undefined;
-  const connections = JSON.parse(await readFile(connectionsFile, 'utf8')) as { readonly [id: string]: Connection };
+  const connections = JSON.parse(await readFile(connectionsFile, 'utf8')) as {
+    readonly [id: string]: Connection;
+  };
   const connection = connections[id];
   return connection && httpsClusterApi(connection, { fieldManager });
 }
 
-export async function rightsFindings(hub: Pick<Hub, 'connectionsFile' | 'now'>, cluster: ClusterRecord, what: AskedFor): Promise<readonly Check[]> {
+export async function rightsFindings(
+  hub: Pick<Hub, 'connectionsFile' | 'now'>,
+  cluster: ClusterRecord,
+  what: AskedFor,
+): Promise<readonly Check[]> {
   if (!hub.connectionsFile) return deployedFindings(cluster, what, hub.now());
   const api = await localApi(hub, cluster.id);
   if (!api) return [{ check: 'reachable', ok: false, detail: 'there is no connection to it' }];
@@ -46,20 +61,32 @@ export interface RequiredRights {
 }
 
 /**
- * Prints the checks before a switch, and throws a UsageError if one fails. The writer's RBAC and admission policies in a cluster follow the switches of
- * clusters.yaml as of their last application.
+ * Prints the checks before a switch, and throws a UsageError if one fails. The writer's RBAC and admission
+ * policies in a cluster follow the switches of clusters.yaml as of their last application.
  */
-export async function requireRights(hub: Hub, cluster: ClusterRecord, { what, toAllow, refusal }: RequiredRights): Promise<void> {
+export async function requireRights(
+  hub: Hub,
+  cluster: ClusterRecord,
+  { what, toAllow, refusal }: RequiredRights,
+): Promise<void> {
   const { id } = cluster;
-  if (!cluster.api && !hub.connectionsFile) throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
+  if (!cluster.api && !hub.connectionsFile)
+    throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
   const findings = [...toldFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, what))];
   if (printChecks(id, findings)) return;
   if (findings.some((f) => f.check === 'rights' && !f.ok)) say(`${id}  to allow it, ${toAllow}`);
   throw new UsageError(`${id} ${refusal}: see above; --override switches it anyway`);
 }
 
-/** With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster knows the functions' roles and not us: they ask. */
-async function deployedFindings(cluster: ClusterRecord, what: AskedFor, nowMs: number): Promise<readonly Check[]> {
+/**
+ * With a secret we are who the functions are, so that their rights can be asked for. Otherwise the cluster
+ * knows the functions' roles and not us: they ask.
+ */
+async function deployedFindings(
+  cluster: ClusterRecord,
+  what: AskedFor,
+  nowMs: number,
+): Promise<readonly Check[]> {
   const { api: access, uid } = cluster;
   const reachable = (detail: string): Check => ({ check: 'reachable', ok: false, detail });
   if (!access) return [reachable('the cluster has no api in clusters.yaml')];
@@ -67,9 +94,15 @@ async function deployedFindings(cluster: ClusterRecord, what: AskedFor, nowMs: n
   if (auth.type !== 'secret') return recordedFindings(cluster, nowMs, what);
   let api: HttpsClusterApi | undefined;
   try {
-    const [sts, secrets] = [new STSClient(commandClientConfig), new SecretsManagerClient(commandClientConfig)];
+    const [sts, secrets] = [
+      new STSClient(commandClientConfig),
+      new SecretsManagerClient(commandClientConfig),
+    ];
     const credentials = clusterCredentials({ sts, secrets, now: Date.now });
-    api = httpsClusterApi({ server: url, ...(ca && { ca }), ...(await credentials.credentials(auth, false)) }, { fieldManager });
+    api = httpsClusterApi(
+      { server: url, ...(ca && { ca }), ...(await credentials.credentials(auth, false)) },
+      { fieldManager },
+    );
     const found = await api.identity();
     const known = {
       check: 'identity',

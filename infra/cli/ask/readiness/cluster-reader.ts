@@ -1,4 +1,7 @@
-/** Reads objects of a cluster with the rights of the person at the terminal: through a local run's connection, else through kubectl. */
+/**
+ * Reads objects of a cluster with the rights of the person at the terminal: through a local run's connection,
+ * else through kubectl.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
@@ -14,7 +17,10 @@ export interface ClusterReader {
   close(): void;
 }
 
-/** Rejects with the reason if the cluster is out of reach, or another cluster answers. `context` is one of kubectl's. */
+/**
+ * Rejects with the reason if the cluster is out of reach, or another cluster answers. `context` is one of
+ * kubectl's.
+ */
 export async function clusterReader(
   hub: Pick<Hub, 'connectionsFile'>,
   { id, uid }: Pick<ClusterRecord, 'id' | 'uid'>,
@@ -22,9 +28,12 @@ export async function clusterReader(
 ): Promise<ClusterReader> {
   const reader = (hub.connectionsFile && (await throughRun(hub, id))) || throughKubectl(context);
   try {
-    const found = (await reader.get('/api/v1/namespaces/kube-system')) as { readonly metadata?: { readonly uid?: string } } | undefined;
+    const found = (await reader.get('/api/v1/namespaces/kube-system')) as
+      | { readonly metadata?: { readonly uid?: string } }
+      | undefined;
     if (uid === '') throw new Error(`the hub does not know the identity of ${id} yet`);
-    if (found?.metadata?.uid !== uid) throw new Error(`${reader.name} reaches another cluster: choose the context of ${id} with --context`);
+    if (found?.metadata?.uid !== uid)
+      throw new Error(`${reader.name} reaches another cluster: choose the context of ${id} with --context`);
     return reader;
   } catch (error) {
     reader.close();
@@ -54,7 +63,11 @@ function throughKubectl(context: string | undefined): ClusterReader {
     name: context === undefined ? "kubectl's current context" : `kubectl's context ${context}`,
     async get(path) {
       try {
-        const { stdout } = await promisify(execFile)('kubectl', [...chosen, '--request-timeout=10s', 'get', '--raw', path], { maxBuffer: 2 ** 27 });
+        const { stdout } = await promisify(execFile)(
+          'kubectl',
+          [...chosen, '--request-timeout=10s', 'get', '--raw', path],
+          { maxBuffer: 2 ** 27 },
+        );
         return JSON.parse(stdout);
       } catch (error) {
         const { code, stderr, message } = error as NodeJS.ErrnoException & { readonly stderr?: string };

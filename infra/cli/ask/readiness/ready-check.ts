@@ -1,4 +1,7 @@
-/** Checks whether a cluster is ready for `active`: prints every finding, and refuses the switch if one of them is not ok. */
+/**
+ * Checks whether a cluster is ready for `active`: prints every finding, and refuses the switch if one of them
+ * is not ok.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readOverdueRuns } from '#infra/cli/ask/overdue-runs.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
@@ -29,7 +32,8 @@ export async function checkReady(
   if (isActiveWithoutConflict(cluster)) return;
   const findings = await preflight(hub, cluster, quietMs, namespace, controllersDeclaredOff);
   if (printChecks(cluster.id, findings)) return;
-  if (!onlyControllersLeft(findings)) throw new UsageError(`${cluster.id} stays ${cluster.mode}: see above; --override switches it anyway`);
+  if (!onlyControllersLeft(findings))
+    throw new UsageError(`${cluster.id} stays ${cluster.mode}: see above; --override switches it anyway`);
   if (!wasReady(cluster, hub.now())) await recordReady(hub.table, cluster.id, hub.now());
   throw new UsageError(
     `${cluster.id} stays ${cluster.mode} until its own controllers are off; differences within the next hour do not count, because no controller writes`,
@@ -43,12 +47,22 @@ async function preflight(
   namespace: string,
   controllersDeclaredOff: boolean,
 ): Promise<readonly Check[]> {
-  const [differences, owed] = await Promise.all([countDifferences(hub.table, cluster.id), readOverdueRuns(hub.table, cluster, hub.now())]);
+  const [differences, owed] = await Promise.all([
+    countDifferences(hub.table, cluster.id),
+    readOverdueRuns(hub.table, cluster, hub.now()),
+  ]);
   const shadow = shadowFindings(cluster, { differences, owed }, quietMs, hub.now());
   const api = await localApi(hub, cluster.id);
-  if (!api) return [...shadow, ...(await rightsFindings(hub, cluster, 'active')), controllersDeclaredOff ? declaredOff : notDeclaredOff];
+  if (!api)
+    return [
+      ...shadow,
+      ...(await rightsFindings(hub, cluster, 'active')),
+      controllersDeclaredOff ? declaredOff : notDeclaredOff,
+    ];
   try {
-    const off = controllersDeclaredOff ? declaredOff : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
+    const off = controllersDeclaredOff
+      ? declaredOff
+      : await controllersOff(api, namespace, Date.now().toString(36), (ms) => sleep(ms));
     return [...shadow, ...(await accessFindings(api, cluster)), off];
   } finally {
     api.close();

@@ -12,7 +12,8 @@ async function slices(h: Hands): Promise<readonly EndpointSlice[]> {
   const { items } = await h.api.list('EndpointSlice', h.namespace);
   return items.filter((s) => s.metadata.labels?.[serviceName] === 'foreign');
 }
-const pods = async (h: Hands): Promise<number> => (await slices(h)).reduce((n, s) => n + (s.endpoints?.length ?? 0), 0);
+const pods = async (h: Hands): Promise<number> =>
+  (await slices(h)).reduce((n, s) => n + (s.endpoints?.length ?? 0), 0);
 const theirs = { addressType: 'IPv4' as const, endpoints: [{ addresses: ['192.0.2.1'] }], ports: [] };
 const byHand = { subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 80 }] }] };
 
@@ -33,15 +34,23 @@ export const foreign: Chapter = [
   },
   {
     what: 'a label on a slice',
-    play: (h) => h.api.patch('EndpointSlice', h.namespace, h.slice('foreign'), { metadata: { labels: { mine: 'x' } } }),
+    play: (h) =>
+      h.api.patch('EndpointSlice', h.namespace, h.slice('foreign'), { metadata: { labels: { mine: 'x' } } }),
     until: async (h) => (await slices(h)).every((s) => s.metadata.labels?.['mine'] === undefined),
   },
   {
     what: 'an annotation on a slice',
-    play: (h) => h.api.patch('EndpointSlice', h.namespace, h.slice('foreign'), { metadata: { annotations: { mine: 'x' } } }),
+    play: (h) =>
+      h.api.patch('EndpointSlice', h.namespace, h.slice('foreign'), {
+        metadata: { annotations: { mine: 'x' } },
+      }),
   },
   { what: 'which stays when the slice is written', play: (h) => h.ready(false, 'foreign-1') },
-  { what: 'a slice deleted', play: (h) => h.api.delete('EndpointSlice', h.namespace, h.slice('foreign')), until: async (h) => (await pods(h)) === 3 },
+  {
+    what: 'a slice deleted',
+    play: (h) => h.api.delete('EndpointSlice', h.namespace, h.slice('foreign')),
+    until: async (h) => (await pods(h)) === 3,
+  },
   {
     what: 'a slice of somebody else beside it',
     play: (h) =>
@@ -61,24 +70,42 @@ export const foreign: Chapter = [
   },
   {
     what: 'a slice without a service',
-    play: (h) => h.api.create('EndpointSlice', h.namespace, { ...theirs, metadata: { name: 'orphan', labels: { [managedBy]: controller } } }),
+    play: (h) =>
+      h.api.create('EndpointSlice', h.namespace, {
+        ...theirs,
+        metadata: { name: 'orphan', labels: { [managedBy]: controller } },
+      }),
   },
   {
     what: 'its owners taken off a slice',
-    play: (h) => h.api.patch('EndpointSlice', h.namespace, h.slice('zones'), { metadata: { ownerReferences: null as never } }),
+    play: (h) =>
+      h.api.patch('EndpointSlice', h.namespace, h.slice('zones'), {
+        metadata: { ownerReferences: null as never },
+      }),
   },
-  { what: 'it is made anew with the next change', play: (h) => h.patch('zones', { metadata: { labels: { team: 'maps' } } }) },
+  {
+    what: 'it is made anew with the next change',
+    play: (h) => h.patch('zones', { metadata: { labels: { team: 'maps' } } }),
+  },
   {
     what: 'Endpoints edited by a user',
     deliberate: { row: 'D9', of: 'Endpoints parity/foreign' },
-    play: (h) => h.api.patch('Endpoints', h.namespace, 'foreign', { subsets: [], metadata: { annotations: { mine: 'x' }, labels: { mine: 'x' } } }),
+    play: (h) =>
+      h.api.patch('Endpoints', h.namespace, 'foreign', {
+        subsets: [],
+        metadata: { annotations: { mine: 'x' }, labels: { mine: 'x' } },
+      }),
   },
   {
     what: 'which the next change rights',
     play: (h) => h.ready(true, 'foreign-1'),
     until: (h) => h.endpoints('foreign')?.subsets?.[0]?.addresses?.length === 3,
   },
-  { what: 'Endpoints deleted', play: (h) => h.api.delete('Endpoints', h.namespace, 'foreign'), until: (h) => h.endpoints('foreign') !== undefined },
+  {
+    what: 'Endpoints deleted',
+    play: (h) => h.api.delete('Endpoints', h.namespace, 'foreign'),
+    until: (h) => h.endpoints('foreign') !== undefined,
+  },
   {
     what: 'Endpoints without a service',
     play: (h) =>
@@ -108,5 +135,9 @@ export const foreign: Chapter = [
       await h.api.create('Endpoints', h.namespace, { ...byHand, metadata: { name: 'manual' } });
     },
   },
-  { what: 'deleted with them', play: (h) => h.api.delete('Service', h.namespace, 'manual'), until: (h) => h.endpoints('manual') === undefined },
+  {
+    what: 'deleted with them',
+    play: (h) => h.api.delete('Service', h.namespace, 'manual'),
+    until: (h) => h.endpoints('manual') === undefined,
+  },
 ];

@@ -7,7 +7,10 @@ const doomed = 'doomed';
 const make = (h: Hands) => h.service('life', { selector: labels, ports: [httpPort] });
 const unmake = (h: Hands) => h.api.delete('Service', h.namespace, 'life');
 
-/** Resolves to true if every slice belongs to the present service, after garbage collection has deleted the other slices and they were replaced. */
+/**
+ * Resolves to true if every slice belongs to the present service, after garbage collection has deleted the
+ * other slices and they were replaced.
+ */
 async function isOwn(h: Hands): Promise<boolean> {
   const uid = (await h.api.get('Service', h.namespace, 'life'))?.metadata.uid;
   const slices = h.slices('life');
@@ -23,19 +26,35 @@ export const lifecycle: Chapter = [
     until: (h) => inSlices(h, 'life').length === 2,
     several: true,
   },
-  { what: 'the service deleted', play: unmake, until: (h) => h.endpoints('life') === undefined && h.slices('life').length === 0 },
+  {
+    what: 'the service deleted',
+    play: unmake,
+    until: (h) => h.endpoints('life') === undefined && h.slices('life').length === 0,
+  },
   { what: 'pods change meanwhile', play: (h) => h.ready(false, 'life-1') },
   { what: 'the service made again', play: make, until: isOwn },
-  { what: 'deleted and made again at once', play: (h) => unmake(h).then(() => make(h)), until: isOwn, several: true },
+  {
+    what: 'deleted and made again at once',
+    play: (h) => unmake(h).then(() => make(h)),
+    until: isOwn,
+    several: true,
+  },
   { what: 'a pod is ready', play: (h) => h.ready(true, 'life-1') },
   {
     what: 'another namespace, with a service and a pod',
     async play({ api, since }) {
       await api.create('Namespace', '', { metadata: { name: doomed } });
-      await api.create('Service', doomed, { metadata: { name: 'web' }, spec: { selector: labels, ports: [httpPort] } });
+      await api.create('Service', doomed, {
+        metadata: { name: 'web' },
+        spec: { selector: labels, ports: [httpPort] },
+      });
       await api.create('Pod', doomed, {
         metadata: { name: 'web', labels },
-        spec: { nodeName: 'node-a', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'i' }] },
+        spec: {
+          nodeName: 'node-a',
+          terminationGracePeriodSeconds: 0,
+          containers: [{ name: 'c', image: 'i' }],
+        },
       });
       const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: since }];
       await api.patch(

@@ -4,10 +4,14 @@ import type { Chapter } from '../step.ts';
 
 const labels = { app: 'zones' };
 const lost = 'node-c';
-const auto = (value: string | null) => ({ metadata: { annotations: { 'service.kubernetes.io/topology-mode': value as string } } });
+const auto = (value: string | null) => ({
+  metadata: { annotations: { 'service.kubernetes.io/topology-mode': value as string } },
+});
 const hints = (h: Hands, service: string): number => inSlices(h, service).filter((e) => e.hints).length;
-const ready = (h: Hands, service: string): number => inSlices(h, service).filter((e) => e.conditions?.ready).length;
-const onLost = (h: Hands, service: string): number => inSlices(h, service).filter((e) => e.nodeName === lost).length;
+const ready = (h: Hands, service: string): number =>
+  inSlices(h, service).filter((e) => e.conditions?.ready).length;
+const onLost = (h: Hands, service: string): number =>
+  inSlices(h, service).filter((e) => e.nodeName === lost).length;
 
 const node = (h: Hands, name: string, zone: string) =>
   h.api.create('Node', '', {
@@ -15,7 +19,13 @@ const node = (h: Hands, name: string, zone: string) =>
     status: { allocatable: { cpu: '4' }, conditions: [{ type: 'Ready', status: 'True' }] },
   });
 const nodeReady = (h: Hands, name: string, ready: boolean) =>
-  h.api.patch('Node', '', name, { status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] } }, 'status');
+  h.api.patch(
+    'Node',
+    '',
+    name,
+    { status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] } },
+    'status',
+  );
 
 /** Zones, hints, and nodes that go and come back. */
 export const topology: Chapter = [
@@ -23,7 +33,8 @@ export const topology: Chapter = [
     what: 'a third node, and pods on all three',
     async play(h) {
       await node(h, lost, 'zone-c');
-      for (const [i, name] of ['node-a', 'node-b', lost].entries()) await h.pods('zones', numbers(2 * i + 1, 2 * i + 2), { labels, node: name });
+      for (const [i, name] of ['node-a', 'node-b', lost].entries())
+        await h.pods('zones', numbers(2 * i + 1, 2 * i + 2), { labels, node: name });
     },
   },
   { what: 'a service', play: (h) => h.service('zones', { selector: labels, ports: [httpPort] }) },
@@ -32,10 +43,20 @@ export const topology: Chapter = [
     play: (h) => h.patch('zones', { spec: { trafficDistribution: 'PreferClose' } }),
     until: (h) => hints(h, 'zones') === 6,
   },
-  { what: 'the same zone', play: (h) => h.patch('zones', { spec: { trafficDistribution: 'PreferSameZone' } }) },
-  { what: 'the same node', play: (h) => h.patch('zones', { spec: { trafficDistribution: 'PreferSameNode' } }) },
+  {
+    what: 'the same zone',
+    play: (h) => h.patch('zones', { spec: { trafficDistribution: 'PreferSameZone' } }),
+  },
+  {
+    what: 'the same node',
+    play: (h) => h.patch('zones', { spec: { trafficDistribution: 'PreferSameNode' } }),
+  },
   { what: 'a pod of it is not ready', play: (h) => h.ready(false, 'zones-1') },
-  { what: 'nothing', play: (h) => h.patch('zones', { spec: { trafficDistribution: null as never } }), until: (h) => hints(h, 'zones') === 0 },
+  {
+    what: 'nothing',
+    play: (h) => h.patch('zones', { spec: { trafficDistribution: null as never } }),
+    until: (h) => hints(h, 'zones') === 0,
+  },
   { what: 'the pod is ready', play: (h) => h.ready(true, 'zones-1') },
   {
     what: 'a service with hints by itself',
@@ -69,7 +90,8 @@ export const topology: Chapter = [
   { what: 'it is ready', play: (h) => nodeReady(h, lost, true) },
   {
     what: 'it is moved to another zone',
-    play: (h) => h.api.patch('Node', '', lost, { metadata: { labels: { 'topology.kubernetes.io/zone': 'zone-d' } } }),
+    play: (h) =>
+      h.api.patch('Node', '', lost, { metadata: { labels: { 'topology.kubernetes.io/zone': 'zone-d' } } }),
   },
   {
     what: 'its pod tells',
@@ -83,6 +105,10 @@ export const topology: Chapter = [
     until: (h) => onLost(h, 'zones') === 0 && onLost(h, 'always') === 1,
     failing: true,
   },
-  { what: 'the node is back', play: (h) => node(h, lost, 'zone-c'), until: (h) => onLost(h, 'zones') === 1 && onLost(h, 'auto') === 1 },
+  {
+    what: 'the node is back',
+    play: (h) => node(h, lost, 'zone-c'),
+    until: (h) => onLost(h, 'zones') === 1 && onLost(h, 'auto') === 1,
+  },
   { what: 'pods move to it', play: (h) => h.pods('zones', [8], { labels, node: lost }) },
 ];
