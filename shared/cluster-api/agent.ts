@@ -47,9 +47,12 @@ const spares = new WeakMap<http.Agent, http.Agent>();
  */
 export function agentWithoutLine(agent: http.Agent, to: Connection, options: AgentOptions): http.Agent {
   if (Object.values(agent.sockets).flat().length < agent.maxSockets) return agent;
-  const spare = spares.get(agent) ?? newAgent(to, { ...options, maxSockets: 1 });
-  retire(spare);
-  spares.set(agent, spare);
+  let spare = spares.get(agent);
+  if (!spare) {
+    spare = newAgent(to, { ...options, maxSockets: 1 });
+    retire(spare);
+    spares.set(agent, spare);
+  }
   return spare;
 }
 

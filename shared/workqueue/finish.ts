@@ -5,8 +5,9 @@
 import type { QueueUrls } from '#shared/clusters/record.ts';
 import type { Part } from '#shared/kube/work-kinds.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import type { ClusterQueues } from '#shared/queue/port.ts';
+import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';
 import type { ParkedCopy, RetryNumbers } from '#shared/queue/wake-up-message.ts';
+import type { WorkKey } from '#shared/store/keys.ts';
 import type { WorkQueueDeps } from './deps.ts';
 import {
   expireLease,
@@ -81,13 +82,7 @@ export async function abandonWork(deps: WorkQueueDeps, { service, leaseId, messa
     // The message comes back, unless an earlier run under the lease has covered it. Newer work then has no
     // wake-up before the lease would have ended.
     if (!item || isClean(item) || partsToRun(message, item).length > 0) return;
-    const newer = newWork(
-      service.cluster,
-      wakeUp(service.namespace, service.name, { kind: service.kind }),
-      item.generation,
-      nowMs,
-    );
-    await deps.queues(service.cluster, undefined).syncs.send([outgoing(newer)]);
+    await sendNewWork(deps.queues(service.cluster, undefined).syncs, service, item.generation, nowMs);
   } catch (error) {
     deps.log.warn('a run that failed keeps its lease until the end', { ...service, error: String(error) });
   }
@@ -189,13 +184,17 @@ async function save(
   // Wake-ups that met the lease meanwhile return at its end, in case this worker dies before it sends the
   // following one.
   if (item.generation > record.generation) {
-    const message = newWork(
-      service.cluster,
-      wakeUp(service.namespace, service.name, { kind: service.kind }),
-      item.generation,
-      deps.now(),
-    );
-    await queues.syncs.send([outgoing(message)]);
+    await sendNewWork(queues.syncs, service, item.generation, deps.now());
   }
   return { kind: 'done' };
+}
+
+/** A wake-up for a generation that came while a worker had the lease. */
+function sendNewWork(
+  syncs: MessageQueue,
+  { cluster, namespace, kind, name }: WorkKey,
+  generation: number,
+  nowMs: number,
+): Promise<void> {
+  return syncs.send([outgoing(newWork(cluster, wakeUp(namespace, name, { kind }), generation, nowMs))]);
 }

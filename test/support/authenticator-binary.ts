@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { access, mkdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, go } from './kubernetes-module.ts';
-import { onlyOnce } from './only-once.ts';
+import { exists, onlyOnce } from './only-once.ts';
 
 const module = fileURLToPath(new URL('../eks-authenticator/', import.meta.url));
 
@@ -16,11 +16,7 @@ export async function authenticatorBinary(say: (line: string) => void = console.
   const folder = join(cacheFolder, `aws-iam-authenticator-${hash.digest('hex').slice(0, 16)}`);
   const binary = join(folder, 'aws-iam-authenticator');
   return onlyOnce(folder, async () => {
-    const isBuilt = await access(binary).then(
-      () => true,
-      () => false,
-    );
-    if (isBuilt) return binary;
+    if (await exists(binary)) return binary;
     say(`building aws-iam-authenticator (a minute the first time): ${binary}`);
     await mkdir(folder, { recursive: true });
     // Renamed when it is whole, so that a build that was broken off is not taken for one.

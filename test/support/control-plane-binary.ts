@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ import {
   kubernetesModule,
   controlPlaneSources as sources,
 } from './kubernetes-module.ts';
-import { onlyOnce } from './only-once.ts';
+import { exists, onlyOnce } from './only-once.ts';
 
 const ldflagsOf = (version: string): string => `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
 
@@ -134,9 +134,3 @@ function build(module: string, version: string, output: string): Promise<void> {
     });
   });
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { cacheFolder } from './kubernetes-module.ts';
-import { onlyOnce } from './only-once.ts';
+import { exists, onlyOnce } from './only-once.ts';
 
 const run = promisify(execFile);
 const oldestJava = 17;
@@ -70,9 +70,3 @@ async function maven(folder: string): Promise<void> {
     },
   );
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -1,11 +1,11 @@
 /** Go modules that contain the programs of another Kubernetes version. */
 import { execFile } from 'node:child_process';
-import { access, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { onlyOnce } from './only-once.ts';
+import { exists, onlyOnce } from './only-once.ts';
 
 export const controlPlaneSources = fileURLToPath(new URL('../control-plane/', import.meta.url));
 export const cacheFolder = join(
@@ -107,9 +107,3 @@ export async function go(args: readonly string[], cwd: string): Promise<string> 
   );
   return stdout;
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning, type RunningProcess, thisProcess } from '#infra/cli/hub/running-process.ts';
@@ -58,3 +58,9 @@ async function takeAway(lock: string): Promise<void> {
     await rm(taking, { force: true });
   }
 }
+
+export const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

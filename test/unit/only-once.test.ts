@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { onlyOnce } from '#test/support/only-once.ts';
+import { exists, onlyOnce } from '#test/support/only-once.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -24,11 +24,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
  */
 const build = (path: string, notes: string): Promise<void> =>
   onlyOnce(path, async () => {
-    const isMade = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (isMade) return;
+    if (await exists(path)) return;
     await appendFile(notes, 'begin ');
     await sleep(50);
     await writeFile(path, 'made');
@@ -52,7 +48,7 @@ it('the next run goes on after one that failed', async () => {
 it('a lock whose process was killed is taken over, by one of those that wait', async () => {
   const [path, notes] = [join(folder, 'thing'), join(folder, 'notes')];
   const module = fileURLToPath(new URL('../support/only-once.ts', import.meta.url));
-  const program = `import { onlyOnce } from ${JSON.stringify(module)}; await onlyOnce(${JSON.stringify(path)}, () => { console.log('locked'); return new Promise(() => setInterval(() => {}, 1000)); });`;
+  const program = `import { exists, onlyOnce } from ${JSON.stringify(module)}; await onlyOnce(${JSON.stringify(path)}, () => { console.log('locked'); return new Promise(() => setInterval(() => {}, 1000)); });`;
   const holder = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -30,12 +30,10 @@ export async function applyHeartbeat(
   const isNewest = await recordHeartbeat(deps.table, cluster, {
     heartbeatAtMs,
     queueLagSeconds: Math.floor((nowMs - heartbeatAtMs) / 1000),
-    clockAheadSeconds: wholeSeconds(message.sentAtMs - sentAtMs),
+    clockAheadSeconds: Math.round((message.sentAtMs - sentAtMs) / 1000),
     readUpTo,
     kubernetesVersion,
     annotated,
   });
   return isNewest && nowMs - heartbeatAtMs <= silentAfterMs;
 }
-
-const wholeSeconds = (ms: number): number => Math.round(ms / 1000);
