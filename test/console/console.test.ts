@@ -324,7 +324,7 @@ describe('the service view', () => {
       .toMatch(
         /^ledger-010\.244\.\d+\.\d+node-\dzone-\wreadyreadyEndpointsIPv4 slice ledger-\w+its Ready condition is True since/,
       );
-    // A rolling update of it may be under way.
+    // The workload may be updating the Service just now.
     await expect
       .poll(() => page.locator('.map figcaption').allTextContents())
       .toEqual([expect.stringMatching(/^IPv4 slice ledger-\w+ 3\/3 ready$/)]);

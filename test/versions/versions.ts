@@ -1,6 +1,6 @@
 /**
- * The Kubernetes versions that are played, and what the script shows of the features that an older version
- * lacks.
+ * The Kubernetes versions that `npm run test:versions` plays, and the differences that its script must see
+ * because an older version lacks a feature.
  */
 import { lackedBy } from '#infra/cli/ask/explain/version-support.ts';
 import { type Feature, type FeatureName, features } from '#shared/kube/kubernetes-version.ts';

@@ -76,8 +76,8 @@ interface Frozen {
 }
 
 /**
- * Stops `sync` while it holds a lease: as long as nothing passes, the runs that begin do not end. Undefined
- * when there was none to catch.
+ * Stops `sync` while it holds a lease: as long as nothing passes, the runs that begin do not end. Resolves
+ * to undefined if `sync` held no lease until the end of the storm.
  */
 async function freeze(scene: Scene, end: number): Promise<Frozen | undefined> {
   const ofTheDead = await leases(scene);
