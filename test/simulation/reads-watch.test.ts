@@ -29,15 +29,21 @@ async function reads() {
     trace: undefined,
     fail,
   });
+  actor.container = {};
   const gates = new Map<string, () => void>();
+  const refused = { next: false };
   const watched = new ReadsWatch(table, { ...drawn, limits }, fail).table(actor, {
     ...table,
     query: async (pk) => {
+      if (refused.next) {
+        refused.next = false;
+        throw new Error('throttled');
+      }
       if (pk === 'c#POD#a') await new Promise<void>((resolve) => gates.set(pk, resolve));
       return table.query(pk);
     },
   });
-  return { watched, failures, end: (pk: string) => gates.get(pk)?.() };
+  return { watched, failures, refused, end: (pk: string) => gates.get(pk)?.() };
 }
 
 it('reads of a namespace one after the other count once, also beside a read of another namespace', async () => {
@@ -53,4 +59,16 @@ it('reads of a namespace side by side count each', async () => {
   const { watched, failures } = await reads();
   await Promise.all(Array.from({ length: 4 }, () => watched.query('c#POD#large')));
   expect(failures[0]).toMatch(/^sync-1 has \d+ bytes of objects at a time, the last of them of c#POD#large$/);
+});
+
+it('a worker reads all Nodes twice at one version of their set, and a refused read is none', async () => {
+  const { watched, failures, refused } = await reads();
+  for (let i = 0; i < 2; i++) {
+    refused.next = true;
+    await expect(watched.query('c#NODE')).rejects.toThrow('throttled');
+    await watched.query('c#NODE');
+  }
+  expect(failures).toEqual([]);
+  await watched.query('c#NODE');
+  expect(failures[0]).toMatch(/^sync-1 reads all Nodes 3 times in its worker/);
 });
