@@ -16,12 +16,14 @@ export interface LocalRun {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+/** `folder`: a checkout of the project, by default this one. */
 export function startLocalRun(
   args: readonly string[] = [],
   env: { readonly [name: string]: string } = {},
+  folder = root,
 ): LocalRun {
   const child = spawn('npm', ['start', '--', ...args], {
-    cwd: root,
+    cwd: folder,
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

@@ -36,12 +36,20 @@ export async function workOfLocalRun(group: number, console: string): Promise<Wo
 /** Processes of our writer that a hub on AWS has too. The others stand in for AWS. */
 const ofHub = ['relay', 'ingest', 'sync'];
 
+export interface Cost {
+  /** Milliseconds of processor: of the hub's processes on AWS, or of the whole of another writer. */
+  readonly processorMs: number;
+  readonly byProcess: readonly (readonly [name: string, ms: number])[];
+  readonly runs?: number;
+  readonly readUnits?: number;
+  readonly writeUnits?: number;
+}
+
 /**
- * Returns cells of the table: milliseconds of processor a flip, the same by process, runs for 100 flips,
- * units of the table a flip. `works` has the totals before the load without flips, after it, and after the
+ * Returns the cost of a flip. `works` has the totals before the load without flips, after it, and after the
  * load with flips.
  */
-export function costCells([start, filled, end]: readonly Work[], flips: number): readonly string[] {
+export function costOfFlip([start, filled, end]: readonly Work[], flips: number): Cost {
   const perFlip = (of: (work: Work) => number | undefined): number | undefined => {
     const [a, b, c] = [start, filled, end].map((work) => work && of(work)) as [number?, number?, number?];
     return a === undefined || b === undefined || c === undefined ? undefined : (c - b - (b - a)) / flips;
@@ -50,18 +58,29 @@ export function costCells([start, filled, end]: readonly Work[], flips: number):
   const ms = names.map(
     (name) => [name, 1000 * (perFlip((work) => work.processor.get(name) ?? 0) ?? 0)] as const,
   );
-  const shown = ms.filter(([, each]) => each >= 0.05).sort(([, a], [, b]) => b - a);
-  const ours = shown.filter(([name]) => ofHub.includes(name));
-  const sum = (ours.length > 0 ? ours : shown).reduce((total, [, each]) => total + each, 0);
-  const [runs, reads, writes] = [
-    perFlip((work) => work.runs),
-    perFlip((work) => work.readUnits),
-    perFlip((work) => work.writeUnits),
-  ];
-  return [
-    sum.toFixed(1),
-    shown.map(([name, each]) => `${name} ${each.toFixed(1)}`).join(', '),
-    runs === undefined ? '' : (runs * 100).toFixed(0),
-    reads === undefined || writes === undefined ? '' : `${reads.toFixed(1)} / ${writes.toFixed(1)}`,
-  ];
+  const byProcess = ms.filter(([, each]) => each >= 0.05).sort(([, a], [, b]) => b - a);
+  const ours = byProcess.filter(([name]) => ofHub.includes(name));
+  return {
+    processorMs: (ours.length > 0 ? ours : byProcess).reduce((total, [, each]) => total + each, 0),
+    byProcess,
+    runs: perFlip((work) => work.runs),
+    readUnits: perFlip((work) => work.readUnits),
+    writeUnits: perFlip((work) => work.writeUnits),
+  };
 }
+
+/** Cells of the table: milliseconds of processor, the same by process, runs of 100 flips, units of the table. */
+export const costCells = ({
+  processorMs,
+  byProcess,
+  runs,
+  readUnits,
+  writeUnits,
+}: Cost): readonly string[] => [
+  processorMs.toFixed(1),
+  byProcess.map(([name, each]) => `${name} ${each.toFixed(1)}`).join(', '),
+  runs === undefined ? '' : (runs * 100).toFixed(0),
+  readUnits === undefined || writeUnits === undefined
+    ? ''
+    : `${readUnits.toFixed(1)} / ${writeUnits.toFixed(1)}`,
+];
