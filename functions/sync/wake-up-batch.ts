@@ -31,28 +31,27 @@ export async function syncBatch(
   const failed: string[] = [];
   const services = await byService(deps, cluster, records);
   const run = async (messages: readonly Received[]): Promise<void> => {
-    for (const { messageId, message } of coalesce(messages)) {
-      try {
-        if (isImport({ message }) && (await waitsForTurn(deps, message))) continue;
-        if (!(await syncMessage(deps, message, deadlineMs))) failed.push(messageId);
-      } catch (error) {
-        deps.log.error('wake-up failed', {
-          cluster,
-          namespace: message.namespace,
-          kind: message.kind,
-          service: message.name,
-          error: String(error),
-        });
-        deps.metrics.put('MessagesFailed', 1, { cluster });
-        failed.push(messageId);
-      }
-    }
+    for (const { messageId, message } of coalesce(messages))
+      if (!(await isHandled(deps, message, deadlineMs))) failed.push(messageId);
   };
   const { imports = [], others = [] } = Object.groupBy(services.values(), (messages) =>
     messages.some(isImport) ? 'imports' : 'others',
   );
   await allToEnd([concurrently(10, others, run), concurrently(importsAtOnce, imports, run)]);
   return failed;
+}
+
+/** Resolves to false if the message is to come back. */
+async function isHandled(deps: SyncDeps, message: WakeUpMessage, deadlineMs: number): Promise<boolean> {
+  try {
+    if (isImport({ message }) && (await waitsForTurn(deps, message))) return true;
+    return await syncMessage(deps, message, deadlineMs);
+  } catch (error) {
+    const { cluster, namespace, kind, name } = message;
+    deps.log.error('wake-up failed', { cluster, namespace, kind, service: name, error: String(error) });
+    deps.metrics.put('MessagesFailed', 1, { cluster });
+    return false;
+  }
 }
 
 /**

@@ -39,7 +39,8 @@ export interface GivenUp {
 export interface Finished {
   /** `continue`: a generation was added during the run, so the lease is kept for it. */
   readonly next:
-    | { readonly kind: 'done' | 'lease-lost' }
+    | { readonly kind: 'done' }
+    | { readonly kind: 'lease-lost' }
     | { readonly kind: 'continue'; readonly claim: Claim };
   readonly gaveUp: readonly GivenUp[];
 }

@@ -1,6 +1,7 @@
 /**
  * May a run of a service go on? Pure: by the cluster's record, the time and chance. Further conditions follow
- * in reconcile-service.ts: Services that opt in, the claim of the probe, the settings of each controller.
+ * in the steps of functions/sync/service: Services that opt in, the claim of the probe, the settings of each
+ * controller.
  */
 import { rampShare } from '#shared/clusters/circuit.ts';
 import { hasSynced } from '#shared/clusters/first-lists.ts';
@@ -14,7 +15,7 @@ export type Admission =
   /** The run ends as done. `reason` is set if an operator, or another writer, has stopped the cluster. */
   | { readonly kind: 'skip'; readonly reason?: string }
   | { readonly kind: 'requeue'; readonly outcome: RequeueOutcome }
-  /** Shadow mode: compare, and write at most for a Service that opts in (reconcile-service.ts). */
+  /** Shadow mode: compare, and write at most for a Service that opts in (compare-run.ts). */
   | { readonly kind: 'compare' }
   | { readonly kind: 'write' }
   /**

@@ -29,32 +29,39 @@ export interface Written {
   readonly failure?: () => Promise<Outcome>;
 }
 
-export async function planAndWrite<P>(run: Run, of: Planned<P>): Promise<Outcome> {
-  /** As the cluster lists them: the snapshot is not believed. */
-  let live: readonly Pod[] | undefined;
-  for (let isReadAgain = false; ; ) {
-    const plan = of.planWith(live ?? run.inputs.pods);
-    of.track(plan);
-    if (!live) {
-      const leftBy = (pods: readonly Pod[]) => of.podsLeft(of.planWith(pods));
-      live = await verifiedPods(run, {
-        controller: of.controller,
-        before: of.podsNow(),
-        left: of.podsLeft(plan),
-        leftBy,
-      });
-      if (live) continue;
-    }
-    const { kind, failure } = await of.write(plan);
-    if (kind === 'stale' && !isReadAgain) {
-      run.deps.metrics.put('SyncsConflict', 1, { cluster: run.key.cluster });
-      await of.readAgain();
-      isReadAgain = true;
-      continue;
-    }
-    return failure ? failure() : doneUnlessSnapshotDiffers(run, !live);
+export async function planAndWrite<P>(run: Run, steps: Planned<P>): Promise<Outcome> {
+  let { plan, live } = await decide(run, steps);
+  let written = await steps.write(plan);
+  if (written.kind === 'stale') {
+    run.deps.metrics.put('SyncsConflict', 1, { cluster: run.key.cluster });
+    await steps.readAgain();
+    ({ plan, live } = await decide(run, steps, live));
+    written = await steps.write(plan);
   }
+  return written.failure ? written.failure() : doneUnlessSnapshotDiffers(run, !live);
 }
+
+interface Decided<P> {
+  readonly plan: P;
+  /** As the cluster lists them: the snapshot is not believed. */
+  readonly live: readonly Pod[] | undefined;
+}
+
+/** The guard looks at a plan by the snapshot only. Where it differs from the cluster, the cluster's pods decide. */
+async function decide<P>(run: Run, steps: Planned<P>, live?: readonly Pod[]): Promise<Decided<P>> {
+  const plan = steps.planWith(live ?? run.inputs.pods);
+  steps.track(plan);
+  const verified = live ?? (await guard(run, steps, plan));
+  return verified === live ? { plan, live } : decide(run, steps, verified);
+}
+
+const guard = <P>(run: Run, steps: Planned<P>, plan: P): Promise<readonly Pod[] | undefined> =>
+  verifiedPods(run, {
+    controller: steps.controller,
+    before: steps.podsNow(),
+    left: steps.podsLeft(plan),
+    leftBy: (pods) => steps.podsLeft(steps.planWith(pods)),
+  });
 
 /** Deletes the object only as the run has read it. */
 export async function deleteOutput(
