@@ -72,7 +72,7 @@ async function applyBatch(
     return records.map((r) => r.messageId);
   }
   const effects = new BatchEffects();
-  const checkTime = timeCheck(effects, deps.now, deadline, deps.limits.ingest.writingShare);
+  const checkTime = timeCheck(effects, deps.now, deadline);
   const batch = { deps, cluster, store: { table: deps.table, cluster: id }, effects, ahead, checkTime };
   const { failed, marks } = await applyMessages(batch, records);
   try {

@@ -10,9 +10,11 @@ import { recordRights } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
+/** Age at which rights are checked again, ms. */
+const rightsEveryMs = 600_000;
+
 /** Returns the clusters to check, the oldest answer first. A run has time for some of a large fleet. */
 export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[]): readonly ClusterRecord[] {
-  const { rightsEveryMs } = deps.limits.sweep;
   const isCandidate = (cluster: ClusterRecord): boolean =>
     !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || mayImport(cluster);
   const candidates = clusters.filter((cluster) => cluster.api && isCandidate(cluster));

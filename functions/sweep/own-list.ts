@@ -63,6 +63,9 @@ const entryBytes = 200;
  */
 const maxListBytes = 256 << 20;
 
+/** Timeout of a page of a list, ms: it takes longer than other calls. */
+const pageMs = 15_000;
+
 async function list<K extends InputKind>(
   deps: SweepDeps,
   cluster: ClusterRecord,
@@ -74,7 +77,7 @@ async function list<K extends InputKind>(
   let bytes = 0;
   try {
     const { resourceVersion, items } = await api.list(kind, '', {
-      timeoutMs: deps.limits.sweep.pageMs,
+      timeoutMs: pageMs,
       ...(signal && { signal }),
       keep: (object): InputEntry => {
         const { namespace = '', name, resourceVersion = '0' } = object.metadata;

@@ -16,17 +16,19 @@ import { endAtMs, type SweepDeps } from './sweep-deps.ts';
  * One minute's share of the purge: a page is a megabyte of the whole table and costs some 130 read units,
  * which the registered clusters must not feel.
  */
+const maxPages = 100;
+const purgeMs = 20_000;
+
 export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const { table, log } = deps;
   const startedAtMs = deps.now();
   // Its ServiceExports name the entries that leaveSet has yet to withdraw.
   if (cluster.mode === 'draining' && isMember(cluster) && !(await leaveSet(deps, cluster))) return;
   if (cluster.mode === 'removed' || !(await startPurge(table, cluster, startedAtMs))) return;
-  const { clearedPages, clearMs } = deps.limits.sweep;
-  const untilMs = Math.min(endAtMs(deps), startedAtMs + clearMs);
+  const untilMs = Math.min(endAtMs(deps), startedAtMs + purgeMs);
   let cursor = await readPurgeCursor(table, cluster.id);
   let purged = 0;
-  for (let pages = 0; pages < clearedPages && deps.now() < untilMs; pages++) {
+  for (let pages = 0; pages < maxPages && deps.now() < untilMs; pages++) {
     // No index has the work items of services that were deleted long ago.
     const page = await table.scanKeys(cursor);
     const keys = page.keys.filter((key) => clusterOfKey(key) === cluster.id);

@@ -2,6 +2,12 @@ import { ClusterApiError } from '#shared/cluster-api/errors.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 
+/** Number of clusters that one step handles concurrently. */
+export const clustersAtOnce = 8;
+
+/** Time of a run for asking clusters whether they are the ones that the hub knows, ms. */
+export const askMs = 15_000;
+
 /** One run of sweep: its failed steps, and its time limit. */
 export class SweepRun {
   readonly deps: SweepDeps;
@@ -36,7 +42,7 @@ export class SweepRun {
     step: string,
     clusters: readonly C[],
     work: (cluster: C) => Promise<unknown>,
-    { ms = Number.POSITIVE_INFINITY, atOnce = this.deps.limits.sweep.atOnce } = {},
+    { ms = Number.POSITIVE_INFINITY, atOnce = clustersAtOnce } = {},
   ): Promise<number> {
     const untilMs = Math.min(endAtMs(this.deps), this.deps.now() + ms);
     let skipped = 0;

@@ -26,8 +26,11 @@ import { sendOwnList, sendOwnLists } from './own-list.ts';
 import { purgeRemoved } from './purge-removed.ts';
 import { resync } from './resync.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
-import { rotated, SweepRun } from './sweep-run.ts';
+import { askMs, rotated, SweepRun } from './sweep-run.ts';
 import { verifySession } from './verify-session.ts';
+
+/** Time of a run for checking rights in clusters without writes, ms. */
+const rightsMs = 20_000;
 
 /**
  * Throws after the last step if a step failed or a cluster was not reported: the alarm SweepFails counts
@@ -42,7 +45,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
     checkSessionsAndLists(run, records).then(async () => listSources(run, await sources)),
     wakePending(run, records, overdue),
     run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), {
-      ms: deps.limits.sweep.rightsMs,
+      ms: rightsMs,
     }),
     sources.then((now) =>
       run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 }),
@@ -93,7 +96,7 @@ async function checkSessionsAndLists(run: SweepRun, clusters: readonly ClusterRe
   const { deps } = run;
   const unverified = clusters.filter((cluster) => cluster.unverified);
   await run.each('checkSessions', unverified, (cluster) => verifySession(deps, cluster), {
-    ms: deps.limits.sweep.judgeMs,
+    ms: askMs,
   });
   // verifySession may just have requested lists. One cluster after the other: a list may take long, and much
   // memory.

@@ -30,6 +30,9 @@ import { versionOf } from '#shared/store/version.ts';
 import { currentVersion } from './current-version.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
+/** Age at which an unverified session counts as right in a cluster without API access (shadow), ms. */
+const believedAfterMs = 60_000;
+
 export async function verifySession(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const { unverified } = cluster;
   if (unverified?.state === 'unbound') await verifyUnbound(deps, cluster, unverified);
@@ -113,8 +116,7 @@ async function historyOf(
     if (servesFromSnapshot(cluster)) return 'unknown';
     if (sawStepBack) return 'same';
     const stood =
-      deps.now() - unbound.sinceMs > deps.limits.sweep.believedAfterMs &&
-      handledAtMs(cluster.relay) < unbound.sinceMs;
+      deps.now() - unbound.sinceMs > believedAfterMs && handledAtMs(cluster.relay) < unbound.sinceMs;
     return stood ? 'new' : 'unknown';
   }
 }

@@ -25,8 +25,5 @@ export const electionDefaults = {
    * the queue accepts messages again.
    */
   queueFailureTimeoutMs: 4_000,
-  maxQueueFailureTimeoutMs: 60_000,
-  /** A relay that released the Lease because of the queue does not take it for this long, ms. */
-  reacquireDelayMs: 3_000,
 };
 export type ElectionLimits = Numbers<typeof electionDefaults>;

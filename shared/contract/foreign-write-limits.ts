@@ -2,11 +2,9 @@
 import type { Numbers } from './limit-table.ts';
 
 export const foreignWriteDefaults = {
-  /**
-   * A service with this many foreign writes within the window (ms) is contested. Sync does not write it for
-   * the same time, which doubles with each stop.
-   */
+  /** Sync stops writing a service for a time after this many foreign writes within `foreignWritesMs`. */
   toleratedForeignWrites: 5,
+  /** The window of these writes, and the length of the first stop, ms. It doubles with each further stop. */
   foreignWritesMs: 60_000,
   /**
    * Maximum length of a stop, ms: an SQS message cannot wait longer. After as long without a stop the next
@@ -14,11 +12,13 @@ export const foreignWriteDefaults = {
    */
   maxContestedMs: 900_000,
   /**
-   * A manager that writes to this many services in this many namespaces within the window (ms) is a second
-   * writer of the cluster.
+   * A manager that writes to this many services, in `foreignNamespaces` and within `foreignServicesMs`, is a
+   * second writer of the cluster.
    */
   foreignServices: 10,
+  /** Minimum number of namespaces of these services. */
   foreignNamespaces: 3,
+  /** The window of these writes, ms. */
   foreignServicesMs: 300_000,
 };
 export type ForeignWriteLimits = Numbers<typeof foreignWriteDefaults>;

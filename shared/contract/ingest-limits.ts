@@ -17,11 +17,6 @@ export const podDefaults = {
 export type PodLimits = Numbers<typeof podDefaults>;
 
 export const ingestDefaults = {
-  /**
-   * Share of a run's time for writing objects. The rest is for notifying their services, which takes twice as
-   * many calls.
-   */
-  writingShare: 1 / 3,
   /** Number of objects of small messages that a batch prefetches with the cluster's record. */
   prefetchedObjects: 100,
   /** Maximum number of runs for a message. Each run writes for ten seconds or so. */
@@ -37,10 +32,11 @@ export const ingestDefaults = {
    */
   suspectDelaySeconds: 60,
   /**
-   * A page of a list that would delete more than this many objects, and more than this share of them, waits
-   * for sweep's own list.
+   * A page of a list that would delete more than this many objects, and more than `suspiciousShare` of them,
+   * waits for sweep's own list.
    */
   suspiciousCount: 20,
+  /** Share of the objects in a page's key range that it may delete without sweep's own list. */
   suspiciousShare: 0.2,
   /**
    * Maximum size of the stored records in a page's key range that are read whole with their names, bytes, and
@@ -53,26 +49,15 @@ export const ingestDefaults = {
    */
   tombstoneMs: 15 * 60_000,
   /**
-   * Time for which the applied pages of a list are stored, s: as long as SQS keeps the list's other messages
-   * in an outage.
-   */
-  listTtlSeconds: 4 * 24 * 3600,
-  /**
    * Memory for the ten messages that a worker handles at once, bytes, of its 1024 MB. A message above a tenth
    * of it is handled alone.
    */
   memoryAtOnce: 192 << 20,
-  /**
-   * Limits of a warm worker's caches for all clusters: selectors of namespaces' Services (bytes), names of
-   * namespaces, sessions of relays.
-   */
+  /** Maximum size of the Services' selectors that a worker of ingest caches, bytes. */
   maxSelectorBytes: 64 << 20,
+  /** Maximum number of namespaces that a worker of ingest caches. */
   maxNamespacesKept: 100_000,
+  /** Maximum number of relays' sessions that a worker of ingest caches. */
   maxSessionsKept: 10_000,
-  /**
-   * Maximum size of a Pod's former label sets whose services are still to be notified, characters. An item
-   * takes 400 KB with the Pod's projection.
-   */
-  maxUnnotifiedChars: 128 * 1024,
 };
 export type IngestLimits = Numbers<typeof ingestDefaults>;

@@ -27,7 +27,9 @@ export interface RequeueRule {
 export const requeueDefaults = {
   /** The cluster is paused, and the Service is not in the snapshot, so the switch back would not wake it. */
   paused: { afterSeconds: 30, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300 },
+  /** A kind's first list is not complete. */
   firstListsIncomplete: { afterSeconds: 1, maxSeconds: 30, coalesceWithinSeconds: 30 },
+  /** The cluster's circuit is open. The wait counts from the time at which it may be probed. */
   circuitOpen: { afterSeconds: 30, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300, endsRow: true },
   /** The cluster answers again, and its load is ramped up. */
   recovering: { afterSeconds: 10, jitter: 0.8, endsRow: true },
@@ -35,6 +37,7 @@ export const requeueDefaults = {
   contested: { afterSeconds: 1 },
   /** The API server has not served a call, and answers a probe. */
   callUnserved: { afterSeconds: 1, maxSeconds: 300, jitter: 0.5, coalesceWithinSeconds: 300 },
+  /** AWS returns no credentials for now. */
   noCredentials: { afterSeconds: 5, jitter: 0.8, coalesceWithinSeconds: 5, endsRow: true },
   /** The function would end before a call to the cluster. */
   outOfTime: { afterSeconds: 1 },
@@ -49,7 +52,9 @@ export const requeueDefaults = {
   selectorUndecided: { afterSeconds: 10 },
   /** Shadow mode: a difference is confirmed if it still exists after this wait. */
   differenceUnconfirmed: { afterSeconds: 10 },
+  /** Slices of the next writer do not serve every ready address yet. */
   handOver: { afterSeconds: 1, maxSeconds: 30 },
+  /** Shadow mode compares a Service after its hand-back. */
   comparedAfterHandOver: { afterSeconds: 10 },
   /** Another run has changed the set's index meanwhile. */
   setChanged: { afterSeconds: 1 },
@@ -57,7 +62,12 @@ export const requeueDefaults = {
   importChanged: { afterSeconds: 1, maxSeconds: 60 },
   /** Importers have not confirmed an export yet. */
   importsPending: { afterSeconds: 5, maxSeconds: 300 },
+  /** The cluster refuses a write of an export or import. */
   importRefused: { afterSeconds: 10, maxSeconds: 300 },
+  /**
+   * An exporter of the name is silent, and its record does not show it yet, or the exports of a cluster of the
+   * import are unknown.
+   */
   sourceSilent: { afterSeconds: 10, maxSeconds: 300 },
   /** Slices of an evicted source stay while other sources are not ready for each port that it serves. */
   noReadySource: { afterSeconds: 300 },

@@ -1,5 +1,6 @@
 /** Cuts a page of a list into message bodies. Each body covers a key range completely. */
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
+import { usualMessageBytes } from '#shared/contract/sqs-limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from './codec.ts';
 import { sizeOf } from './message-size.ts';
@@ -52,7 +53,7 @@ export function encodeParts(
     // Before it is encoded: the text of a page of large objects is more than there is memory for.
     const fits = alone || textBytes(range.objects) <= limits.relay.partTextBytes;
     const body = fits ? encode(list, range, first + bodies.length, limits) : undefined;
-    if (body !== undefined && body.length <= (alone ? limits.relay.bodyBytes : limits.relay.partBytes)) {
+    if (body !== undefined && body.length <= (alone ? usualMessageBytes : limits.relay.partBytes)) {
       bodies.push(body);
     } else if (alone) {
       tooLarge.push(only.key);

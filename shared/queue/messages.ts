@@ -35,7 +35,7 @@ export interface EventsHeader {
 /**
  * Maximum size of a projection, bytes. DynamoDB's items must stay below 400 KB. Runs of other clusters read
  * many Nodes and Namespaces at once. A pod's record also contains its former label sets
- * (`ingest.maxUnnotifiedChars`). The API server does not limit labels as such, and one tenant's object must
+ * (`maxUnnotifiedChars`). The API server does not limit labels as such, and one tenant's object must
  * not block the messages that it shares with others.
  */
 export const maxProjectionSize: { readonly [K in InputKind]: number } = {

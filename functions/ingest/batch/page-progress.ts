@@ -6,6 +6,12 @@ import type { Version } from '#shared/store/version.ts';
 import type { MessageContext } from './batch-context.ts';
 
 /**
+ * Time for which the applied pages of a list are stored, s: as long as SQS keeps the list's other messages in
+ * an outage.
+ */
+const listTtlSeconds = 4 * 24 * 3600;
+
+/**
  * Marks a page as applied, after its pending wake-ups are sent. After the last page of the first lists, syncs
  * of the cluster may run.
  */
@@ -22,7 +28,7 @@ export async function markApplied(
 ): Promise<void> {
   const { deps, store, incarnation } = context;
   if ((await readFence(store.table, store.cluster, part.kind)) !== version) return;
-  const expiresAtSeconds = Math.floor(deps.now() / 1000) + deps.limits.ingest.listTtlSeconds;
+  const expiresAtSeconds = Math.floor(deps.now() / 1000) + listTtlSeconds;
   const isComplete = await markPartApplied(store, part, expiresAtSeconds);
   if (isComplete)
     await markFirstListApplied(store.table, { id: store.cluster, incarnation }, part.kind, version);

@@ -46,13 +46,12 @@ export function planObject(
   kind: InputKind,
   before: ObjectRecord | undefined,
   entry: VersionedEntry,
-  maxUnnotifiedChars: number,
 ): ObjectPlan {
   const version = versionAgainst(before, entry);
   if (before && version <= before.version) return { kind: 'stale', stored: before };
   const change = changeOf(kind, before, entry);
   const isPending = change !== 'none' || before?.unnotifiedLabels !== undefined;
-  const unnotified = isPending ? unnotifiedAfter(kind, before, entry, maxUnnotifiedChars) : undefined;
+  const unnotified = isPending ? unnotifiedAfter(kind, before, entry) : undefined;
   return {
     kind: 'write',
     version,
@@ -124,14 +123,19 @@ function changeOf(
 }
 
 /**
+ * Maximum size of a Pod's former label sets whose services are still to be notified, characters. An item takes
+ * 400 KB with the Pod's projection.
+ */
+const maxUnnotifiedChars = 128 * 1024;
+
+/**
  * Returns the label sets that were unnotified before, and the label set that this write replaces. Above
- * `maxChars` the oldest sets are left out. Their services find out with their next run.
+ * `maxUnnotifiedChars` the oldest sets are left out. Their services find out with their next run.
  */
 function unnotifiedAfter(
   kind: InputKind,
   before: ObjectRecord | undefined,
   entry: VersionedEntry,
-  maxChars: number,
 ): readonly Labels[] {
   const unnotified = before?.unnotifiedLabels ?? [];
   if (kind !== 'Pod' || !isAlive(before)) return unnotified;
@@ -140,6 +144,6 @@ function unnotifiedAfter(
   if (entry.projection !== undefined && same(labelsOfProjectedPod(entry.projection))) return unnotified;
   if (unnotified.some(same)) return unnotified;
   let kept = [...unnotified, labels];
-  while (JSON.stringify(kept).length > maxChars) kept = kept.slice(1);
+  while (JSON.stringify(kept).length > maxUnnotifiedChars) kept = kept.slice(1);
   return kept;
 }

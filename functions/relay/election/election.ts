@@ -23,6 +23,11 @@ export interface Candidate {
   queueState(): { readonly failingMs: number; readonly accepted: number };
 }
 
+/** Longest time until a relay releases the Lease again because of the queue, ms. */
+const maxQueueFailureTimeoutMs = 60_000;
+/** A relay that released the Lease because of the queue does not take it for this long, ms. */
+const reacquireDelayMs = 3_000;
+
 /** Takes, renews and gives back the Lease, and notifies the candidate. lease.ts decides the steps. */
 export class Election {
   readonly #deps: ElectionDeps;
@@ -132,7 +137,6 @@ export class Election {
   /** The queue accepts nothing from this node: another relay may be able to reach it. */
   async #handOver(candidate: Candidate, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
-    const { maxQueueFailureTimeoutMs, reacquireDelayMs } = this.#deps.limits.election;
     const { accepted, failingMs } = candidate.queueState();
     // Without this growth two relays without a way to the queue would swap the Lease every few seconds.
     const queueFailureTimeoutMs = Math.min(

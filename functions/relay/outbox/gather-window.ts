@@ -1,10 +1,22 @@
-import type { RelayLimits } from '#shared/contract/limits.ts';
-
 /** Time constant of the rate's average: half of it decays in some 0.7 s. */
 const memoryMs = 1_000;
 
 /**
- * Up to this rate the window is the shortest (20 ms), and a message carries one change. A message costs the
+ * Time for which changes are gathered after a send, ms. It grows with their rate, because a message costs
+ * ingest and the queue as much as its entries.
+ */
+const minGatherMs = 20;
+const maxGatherMs = 200;
+/** The same for Endpoints and slices, which sync does not wait for, ms. */
+export const gatherOutputsMs = 1_000;
+/**
+ * Wait of the hub's own writes for further ones, ms. They cost as much as a change, and are news for the hub
+ * only after a fault.
+ */
+export const gatherEchoesMs = 10_000;
+
+/**
+ * Up to this rate the window is the shortest, and a message carries one change. A message costs the
  * queue and ingest as much as its content, so a longer window pays only if it fills messages.
  */
 const sparseChangesASecond = 30;
@@ -26,10 +38,7 @@ export class ChangeRate {
     this.#atMs = nowMs;
   }
 
-  windowMs(
-    nowMs: number,
-    { minGatherMs, maxGatherMs }: Pick<RelayLimits, 'minGatherMs' | 'maxGatherMs'>,
-  ): number {
+  windowMs(nowMs: number): number {
     const above = Math.max(0, this.#decayed(nowMs) - sparseChangesASecond);
     return Math.min(maxGatherMs, minGatherMs + above * msForEachChangeASecond);
   }

@@ -1,10 +1,11 @@
 import type { RelayLimits } from '#shared/contract/limits.ts';
+import { usualMessageBytes } from '#shared/contract/sqs-limits.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
 import { ConditionVariable } from '../runtime/condition-variable.ts';
 import { deliver, NotLeading, type OutboxDeps } from './delivery.ts';
-import { ChangeRate } from './gather-window.ts';
+import { ChangeRate, gatherEchoesMs, gatherOutputsMs } from './gather-window.ts';
 import { KindQueue } from './kind-queue.ts';
 
 /**
@@ -133,7 +134,7 @@ export class Outbox {
    * Returns the time at which the waiting entries of a kind are to be sent: at once if they fill a message.
    */
   #dueAtMs(queue: KindQueue, nowMs: number): number {
-    const { messageEntries, messageBytes, gatherOutputsMs, gatherEchoesMs } = this.#limits;
+    const { messageEntries, messageBytes } = this.#limits;
     if (queue.waiting.size === 0) return Number.POSITIVE_INFINITY;
     const sentAtMs = this.#sentAtMs[queue.group];
     const { waitingSinceMs = Number.NEGATIVE_INFINITY } = queue;
@@ -142,9 +143,7 @@ export class Outbox {
     if (queue.waiting.size >= messageEntries || queue.bytes >= messageBytes || isSetBack)
       return Number.NEGATIVE_INFINITY;
     if (queue.hasEchoesAlone && this.#hurries === 0) return waitingSinceMs + gatherEchoesMs;
-    return (
-      sentAtMs + (queue.group === 'inputs' ? this.#rate.windowMs(sentAtMs, this.#limits) : gatherOutputsMs)
-    );
+    return sentAtMs + (queue.group === 'inputs' ? this.#rate.windowMs(sentAtMs) : gatherOutputsMs);
   }
 
   /**
@@ -170,7 +169,7 @@ export class Outbox {
         entries: pending.map((p) => p.entry),
       };
       const body = encodeMessage(message, this.#deps.limits.queue);
-      if (body.length > this.#limits.bodyBytes) {
+      if (body.length > usualMessageBytes) {
         // Only a message of a single entry can be so large.
         for (const { key, bytes } of pending) {
           this.#deps.meter.add('relay_unsendable_total', queue.kind);

@@ -11,7 +11,7 @@ import { hasAnswered, sourceStateOf, witnessOf } from '#shared/clusters/source-w
 import { isFresh, isLookedAt } from '#shared/clusterset/source-state.ts';
 import { currentVersion } from '../current-version.ts';
 import type { SweepDeps } from '../sweep-deps.ts';
-import { rotated, type SweepRun } from '../sweep-run.ts';
+import { askMs, rotated, type SweepRun } from '../sweep-run.ts';
 import { type IdentityAnswer, type SourceStep, stepSources } from './source-steps.ts';
 
 const exports = (cluster: ClusterRecord): boolean => exportsAnything(cluster) || cluster.source !== undefined;
@@ -69,7 +69,7 @@ async function askSilent(
     if (answer === 'itself') answer = await answerOfHistory(deps, source);
     if (answer) answers.set(source.id, answer);
   };
-  await run.each('askSource', silent, ask, { ms: deps.limits.sweep.judgeMs, atOnce: askedAtOnce });
+  await run.each('askSource', silent, ask, { ms: askMs, atOnce: askedAtOnce });
   return answers;
 }
 

@@ -10,6 +10,7 @@ import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
+import { clustersAtOnce } from '../sweep-run.ts';
 
 /**
  * Sends the wake-ups that the record of a source marks as pending. If the run's time ends, the record keeps
@@ -56,14 +57,14 @@ export async function wakeImporters(
   const [first] = exported;
   if (!first) return { stoppedAt: undefined, failures };
   const wakeUps = exported.map(({ namespace, name }) => wakeNow(namespace, name, 'import'));
-  const { atOnce } = deps.limits.sweep;
   const importers = (await listImporters(deps.table)).filter((id) => id > after);
   let last = after;
-  for (let i = 0; i < importers.length; i += atOnce) {
+  for (let i = 0; i < importers.length; i += clustersAtOnce) {
     if (deps.now() >= endAtMs(deps)) return { stoppedAt: last, failures };
-    const turn = importers.slice(i, i + atOnce);
+    const turn = importers.slice(i, i + clustersAtOnce);
     failures.push(
-      ...(await concurrentlySettled(atOnce, turn, (id) => wake(deps, id, first.set, wakeUps))).failures,
+      ...(await concurrentlySettled(clustersAtOnce, turn, (id) => wake(deps, id, first.set, wakeUps)))
+        .failures,
     );
     last = turn.at(-1) ?? last;
   }

@@ -6,6 +6,9 @@
 import type { SyncDeps } from './deps.ts';
 import { requeueRun } from './requeue.ts';
 
+/** No call begins that would have less time, ms. */
+const minCallMs = 3_000;
+
 export interface TimeLeft {
   /** Time limit of a call that begins now, ms. Throws RequeueAfter if too little time is left. */
   readonly call: () => number;
@@ -23,7 +26,7 @@ export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits' | 'random'>, dead
     return ms;
   };
   return {
-    call: atMost(limits.callMs, limits.minCallMs, limits.reserveMs),
+    call: atMost(limits.callMs, minCallMs, limits.reserveMs),
     // A probe with less time could fail in a cluster that is well, and open its circuit.
     brief: atMost(limits.briefCallMs, limits.briefCallMs / 2, limits.saveMs),
   };
