@@ -19,8 +19,16 @@ import { redriveCommand } from './redrive-command.ts';
 import { relayCommand } from './relay-command.ts';
 import { startCommand } from './start-command.ts';
 
-/** docs/commands.md has them. */
-const exitCodes = { done: 0, failed: 1, wrongUse: 2 } as const;
+/** docs/reference/commands.md has them. */
+export const exitCodes = {
+  done: { code: 0, meaning: 'done' },
+  failed: {
+    code: 1,
+    meaning:
+      'failed: AWS, a cluster or a file refused, and the last line on standard error has the reason; or an answer of `config check --account`, `doctor` or `opt-in check` is wrong',
+  },
+  wrongUse: { code: 2, meaning: 'wrong use, or a refused switch; the command changed nothing' },
+} as const;
 
 export const program = (): Command => programs().all;
 
@@ -125,8 +133,9 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUse;
-  return error instanceof UsageError ? exitCodes.wrongUse : exitCodes.failed;
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? exitCodes.done.code : exitCodes.wrongUse.code;
+  return error instanceof UsageError ? exitCodes.wrongUse.code : exitCodes.failed.code;
 }
 
 /** The mistakes of a clusters file are lines of their own, each with its place. A width wraps the lines. */

@@ -1,8 +1,11 @@
-/** `npm run docs`: writes the generated files of docs/reference. */
+/** `npm run docs`: writes docs/reference. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { answerSchemas } from './answer-schemas.ts';
+import { dirname } from 'node:path';
+import { referenceFiles, referenceFolder } from './reference/reference-pages.ts';
 
-const schemas = 'docs/reference/schemas';
-await rm(schemas, { recursive: true, force: true });
-await mkdir(schemas, { recursive: true });
-for (const [name, text] of answerSchemas()) await writeFile(`${schemas}/${name}`, text);
+const files = referenceFiles();
+await rm(referenceFolder, { recursive: true, force: true });
+for (const [path, text] of files) {
+  await mkdir(dirname(`${referenceFolder}/${path}`), { recursive: true });
+  await writeFile(`${referenceFolder}/${path}`, text);
+}

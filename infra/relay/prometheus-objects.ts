@@ -4,7 +4,7 @@
  */
 import type { Manifest } from './manifest-yaml.ts';
 
-interface Alert {
+export interface RelayAlert {
   readonly alert: string;
   readonly expr: string;
   readonly for: string;
@@ -13,7 +13,7 @@ interface Alert {
 }
 
 /** `where` selects the relays of one namespace. */
-const alertsOf = (where: string): readonly Alert[] => [
+export const relayAlerts = (where: string): readonly RelayAlert[] => [
   {
     alert: 'RelayWithoutLeader',
     // Without any relay the sum has no value.
@@ -69,7 +69,7 @@ export function relayMonitoring(
     namespace,
     labels: { 'app.kubernetes.io/name': 'relay', 'app.kubernetes.io/part-of': 'fleet-endpoints', ...labels },
   };
-  const rules = alertsOf(`{namespace="${namespace}"}`).map(({ severity, summary, ...rule }) => ({
+  const rules = relayAlerts(`{namespace="${namespace}"}`).map(({ severity, summary, ...rule }) => ({
     ...rule,
     labels: { severity },
     annotations: { summary },

@@ -8,10 +8,11 @@ import { chartValues } from '#infra/relay/chart-values.ts';
 import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
-import { relayMonitoring } from '#infra/relay/prometheus-objects.ts';
+import { relayAlerts, relayMonitoring } from '#infra/relay/prometheus-objects.ts';
 import { relayRbac } from '#infra/relay/rbac.ts';
 import { type WriterTasks, writerPolicies } from '#infra/relay/writer-policies.ts';
 import { relayEnv } from '#shared/contract/env.ts';
+import { relayMetrics } from '#shared/contract/relay-metrics.ts';
 
 const install: RelayInstall = {
   cluster: 'shop',
@@ -449,6 +450,13 @@ describe('the Helm chart', () => {
       expect(inOrder(all)).toEqual(inOrder([...manifests, ...expected]));
     },
   );
+
+  it('the alerts on the relay are about metrics that it has', () => {
+    const alerts = relayAlerts('');
+    const named = alerts.flatMap(({ expr }) => expr.match(/relay_\w+/g) ?? []);
+    expect(named.length).toBeGreaterThanOrEqual(alerts.length);
+    expect(named.filter((name) => !(name in relayMetrics))).toEqual([]);
+  });
 
   it.each<[string, Partial<RelayInstall>]>([
     ['of a cluster in shadow mode', {}],

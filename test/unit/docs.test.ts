@@ -19,7 +19,7 @@ const pages = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'SUPPORT.md',
-  ...globSync('docs/*.md'),
+  ...globSync('docs/{*,reference/*}.md'),
   ...folders,
 ];
 

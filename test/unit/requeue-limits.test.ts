@@ -1,23 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { type RequeueRule, requeueDefaults, requeueSeconds } from '#shared/contract/requeue-limits.ts';
-
-it('docs/limits.md lists every cause of a requeue with its wait', () => {
-  const page = readFileSync('docs/limits.md', 'utf8');
-  const rows = [...page.matchAll(/^\| `(\w+)` \| (\d+) \| (\d+|-) \| ([\d.]+|-) \| (\d+|-) \|/gm)];
-  const number = (text: string | undefined): number | undefined => (text === '-' ? undefined : Number(text));
-  const listed = rows.map(([, cause, after, max, jitter, coalesce]) => [
-    cause,
-    number(after),
-    number(max),
-    number(jitter),
-    number(coalesce),
-  ]);
-  const rules: readonly (readonly [string, RequeueRule])[] = Object.entries(requeueDefaults);
-  expect(listed).toEqual(
-    rules.map(([cause, r]) => [cause, r.afterSeconds, r.maxSeconds, r.jitter, r.coalesceWithinSeconds]),
-  );
-});
+import { requeueDefaults, requeueSeconds } from '#shared/contract/requeue-limits.ts';
 
 it('the wait for first lists doubles from 1 s to 30 s', () => {
   expect(
