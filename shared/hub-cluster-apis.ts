@@ -2,8 +2,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { STSClient } from '@aws-sdk/client-sts';
-import { clusterCredentials } from './cluster-api/cluster-credentials.ts';
-import { clusterRegistry } from './cluster-api/registry.ts';
+import { clusterCredentials } from './clusters/api/cluster-credentials.ts';
+import { clusterRegistry } from './clusters/api/registry.ts';
 import type { ClusterRecord } from './clusters/record.ts';
 import type { HubFunction } from './hub-function.ts';
 

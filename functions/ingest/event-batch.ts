@@ -14,13 +14,13 @@
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
 import { raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { clustersetKinds, type InputKind } from '#shared/kube/types.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
-import { countPodWrite, raiseSelectorsVersion } from '#shared/store/namespaces.ts';
-import { clearUnnotified } from '#shared/store/objects.ts';
+import { countPodWrite, raiseSelectorsVersion } from '#shared/store/inputs/namespaces.ts';
+import { clearUnnotified } from '#shared/store/inputs/objects.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { applyMessage } from './apply-message.ts';

@@ -5,8 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
 import { namespacesText } from '#shared/clusters/clusterset-membership.ts';
-import type { Mode } from '#shared/clusters/mode.ts';
-import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import {
   giveUpAccess,
@@ -14,6 +12,8 @@ import {
   type Registration,
   registerCluster,
 } from '#shared/clusters/registration.ts';
+import type { Mode } from '#shared/clusters/writer/mode.ts';
+import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { registrationProperty } from '#shared/contract/registration-property.ts';
 import type { Table } from '#shared/store/table.ts';

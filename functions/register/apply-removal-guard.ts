@@ -3,8 +3,8 @@
  * its deletion fails, so the cluster keeps its queues and consumers.
  */
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { removalGuard } from '#shared/contract/registration-property.ts';
 import type { Table } from '#shared/store/table.ts';
 

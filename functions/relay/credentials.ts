@@ -2,7 +2,7 @@
  * Reads the relay's connection to its API server, and its token, from files that the kubelet or a local run
  * replaces.
  */
-import { type Connection, cachedFile, type TokenSource } from '#shared/cluster-api/connection.ts';
+import { type Connection, cachedFile, type TokenSource } from '#shared/clusters/api/connection.ts';
 import type { ApiSettings } from './relay-settings.ts';
 
 /** A projected token lives an hour and is replaced long before; a kubelet writes it within a minute. */

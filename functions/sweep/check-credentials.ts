@@ -1,9 +1,9 @@
 /**
  * Credentials in a secret that end: the hub cannot renew them, and the API server then refuses every write.
  */
-import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
-import { recordCredentialsEnd } from '#shared/clusters/readiness.ts';
+import { credentialEndMs } from '#shared/clusters/api/credential-end.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { recordCredentialsEnd } from '#shared/clusters/writer/readiness.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 

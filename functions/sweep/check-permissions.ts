@@ -3,11 +3,11 @@
  * opt in, or for imports. The calls use the functions' own role, which an operator who switches the mode
  * cannot assume everywhere.
  */
-import { type MissingRights, missingRights } from '#shared/cluster-api/permissions.ts';
+import { type MissingRights, missingRights } from '#shared/clusters/api/permissions.ts';
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
-import { isActiveWithoutConflict } from '#shared/clusters/mode.ts';
-import { recordRights } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { isActiveWithoutConflict } from '#shared/clusters/writer/mode.ts';
+import { recordRights } from '#shared/clusters/writer/readiness.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 /** Age at which rights are checked again, ms. */

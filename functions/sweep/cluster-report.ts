@@ -1,10 +1,10 @@
 /** Publishes a cluster's ages and state, read from the table alone, before any step that can take long. */
 
-import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { blockedBy } from '#shared/clusters/writer-conflict.ts';
-import { countDifferences } from '#shared/store/shadow-record.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { isShadow } from '#shared/clusters/writer/mode.ts';
+import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
+import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { findOverdue } from './overdue.ts';
 import { publishStates } from './states.ts';

@@ -1,4 +1,4 @@
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';

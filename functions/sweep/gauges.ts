@@ -1,6 +1,6 @@
 /** Upstream's gauges (ME-3..5, ME-9), summed over the services of a cluster. */
 import { trafficDistributions } from '#shared/contract/upstream-metrics.ts';
-import { totalGauges } from '#shared/store/service-counts.ts';
+import { totalGauges } from '#shared/store/outputs/service-counts.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 export async function publishGauges(

@@ -4,13 +4,13 @@
  * silent and its API answers, each run reads its Pods so.
  */
 
-import { clearOwnListRequest } from '#shared/clusters/first-lists.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { recordRead } from '#shared/clusters/relay-state.ts';
-import { bindOwnSession } from '#shared/clusters/sessions.ts';
+import { clearOwnListRequest } from '#shared/clusters/relay/first-lists.ts';
+import { recordRead } from '#shared/clusters/relay/relay-state.ts';
+import { bindOwnSession } from '#shared/clusters/relay/sessions.ts';
 import { concurrentlyToEnd } from '#shared/concurrently.ts';
 import type { Limits } from '#shared/contract/limits.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { encodeParts, type ListHeader } from '#shared/queue/list-parts.ts';
 import { type InputEntry, maxProjectionSize, messageVersion } from '#shared/queue/messages.ts';

@@ -7,8 +7,8 @@
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
+import { entriesPerPage, type WalkPosition, walkServices } from '#shared/store/inputs/service-walk.ts';
 import { resyncKey } from '#shared/store/keys.ts';
-import { entriesPerPage, type WalkPosition, walkServices } from '#shared/store/service-walk.ts';
 import { addEach } from '#shared/workqueue/add.ts';
 import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';

@@ -3,11 +3,11 @@
  * alarms that page.
  */
 
-import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { isShadow, writesAnything } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
-import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { isShadow, writesAnything } from '#shared/clusters/writer/mode.ts';
+import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
+import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 

@@ -1,6 +1,6 @@
 /** Dependencies of a run of sweep. Its entry (sweep.handler.ts) or a test provides them. */
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import type { StageDeps } from '#shared/workqueue/deps.ts';

@@ -1,4 +1,4 @@
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 

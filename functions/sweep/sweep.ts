@@ -8,11 +8,11 @@
  * not fit.
  */
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
-import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
-import { owesWalk, wakeAllAfterFirstLists, wakingSoFar } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/writer/mode.ts';
+import { owesWalk, wakeAllAfterFirstLists, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
 import { allToEnd } from '#shared/concurrently.ts';
-import type { WalkPosition } from '#shared/store/service-walk.ts';
+import type { WalkPosition } from '#shared/store/inputs/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { checkCredentials, dueForCredentials } from './check-credentials.ts';

@@ -1,5 +1,5 @@
 /**
- * Verifies a session of unclear history (shared/clusters/sessions.ts) by the cluster's API.
+ * Verifies a session of unclear history (shared/clusters/relay/sessions.ts) by the cluster's API.
  *
  * An unbound session contradicts the cluster's record. If the cluster is another one, or restored from an
  * older backup, the next incarnation begins, and its first list raises the fence above all old versions. If
@@ -10,11 +10,10 @@
  * cluster's present history, it is bound to the present incarnation. Lists of our own replace the events that
  * it sent meanwhile, and its lists of outputs count as the first ones.
  */
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { markFirstListApplied, requestOwnList } from '#shared/clusters/first-lists.ts';
-import { servesFromSnapshot } from '#shared/clusters/mode.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { handledAtMs } from '#shared/clusters/relay-state.ts';
+import { markFirstListApplied, requestOwnList } from '#shared/clusters/relay/first-lists.ts';
+import { handledAtMs } from '#shared/clusters/relay/relay-state.ts';
 import {
   beginIncarnation,
   bindSession,
@@ -23,7 +22,8 @@ import {
   type OutdatedSession,
   rebindSession,
   type UnboundSession,
-} from '#shared/clusters/sessions.ts';
+} from '#shared/clusters/relay/sessions.ts';
+import { servesFromSnapshot } from '#shared/clusters/writer/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { clustersetKinds, inputKinds, type Kind, kinds, outputKinds } from '#shared/kube/types.ts';
 import { versionOf } from '#shared/store/version.ts';

@@ -12,7 +12,7 @@ import {
 } from '#shared/aws-client-config.ts';
 import { clusterApis } from '#shared/hub-cluster-apis.ts';
 import { hubFunction, queueHandler } from '#shared/hub-function.ts';
-import { NamespacePods } from '#shared/pods/namespace-pods.ts';
+import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import { eventRecorder } from './aftermath/kube-events.ts';

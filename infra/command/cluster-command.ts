@@ -7,7 +7,7 @@ import type { ImportsOptions } from '#infra/cli/act/imports-switch.ts';
 import type { OptInOptions } from '#infra/cli/act/opt-in-switch.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { type Imports, importsChoices } from '#shared/contract/clusterset-settings.ts';
-import { type OptIn, optIns } from '#shared/opt-in/writer.ts';
+import { type OptIn, optIns } from '#shared/controllers/opt-in/writer.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
 

@@ -42,8 +42,8 @@ const none: Names = { clusters: [], services: [], namespaces: [] };
 async function namesFor(table: Table, words: readonly string[]): Promise<Names> {
   const [{ listClusters }, { namespacesInRange }, { readObjects, isAlive }] = await Promise.all([
     import('#shared/clusters/record.ts'),
-    import('#shared/store/namespaces.ts'),
-    import('#shared/store/objects.ts'),
+    import('#shared/store/inputs/namespaces.ts'),
+    import('#shared/store/inputs/objects.ts'),
   ]);
   const clusters = await listClusters(table);
   const before = words.slice(0, -1);

@@ -4,7 +4,7 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 import { nodeForLocalRun, runWith } from '#infra/local/own-node.ts';
 import { importsChoices } from '#shared/contract/clusterset-settings.ts';
-import { optIns } from '#shared/opt-in/writer.ts';
+import { optIns } from '#shared/controllers/opt-in/writer.ts';
 
 export const startCommand = (): Command =>
   new Command('start')

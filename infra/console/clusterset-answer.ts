@@ -3,17 +3,17 @@
  * independent of the number of pods.
  */
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { witnessOf } from '#shared/clusters/source-witness.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { isHalfSilent } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { readSetNamespace, type SetEntries } from '#shared/store/clusterset-index.ts';
 import { listImportReports } from '#shared/store/import-report.ts';
+import { decodeObjectOf, objectsIn, readObject } from '#shared/store/inputs/objects.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { decodeObjectOf, objectsIn, readObject } from '#shared/store/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { ClustersetAnswer } from './api-types.ts';

@@ -2,12 +2,12 @@
 
 import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
-import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
-import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
+import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { countDifferences } from '#shared/store/shadow-record.ts';
+import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { FleetRow } from './api-types.ts';
 import type { MetricsSource, Recent } from './metrics-source.ts';

@@ -1,5 +1,5 @@
 /** Messages between a child process and its supervisor: the report of readiness and the request to stop. */
-import type { Connection } from '#shared/cluster-api/connection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
 
 export interface Report {
   readonly ready: true;

@@ -2,7 +2,7 @@
  * The process of the embedded clusters, each with an API server and a demonstration workload. They live in
  * memory: after a restart they are new clusters.
  */
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { startEmbeddedCluster } from './apiserver/embedded.ts';
 import type { ApiServer } from './apiserver/http.ts';
 import { childEnv, onStop, portOf, report, writeLine } from './child-process.ts';

@@ -4,7 +4,7 @@
  */
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Connection } from '#shared/cluster-api/connection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
 
 export type Connections = { readonly [cluster: string]: Connection };
 

@@ -1,8 +1,8 @@
 /** Waits at the start of a local run until every cluster is identified and its first lists are applied. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
+import { httpsClusterApi } from '#shared/clusters/api/https.ts';
 import type { Connections } from './connection-files.ts';
 import type { LocalHub, Unsynced } from './prepare-hub.ts';
 

@@ -3,8 +3,8 @@
  * deleted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { httpsClusterApi } from '#shared/clusters/api/https.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { annotationDerivedService } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import {

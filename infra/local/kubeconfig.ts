@@ -7,7 +7,7 @@ import type { RequestOptions } from 'node:https';
 import { dirname } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts';
+import type { Connection, TokenSource } from '#shared/clusters/api/connection.ts';
 
 export interface KubeconfigCluster {
   readonly context: string;

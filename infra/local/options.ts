@@ -2,7 +2,7 @@
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
-import { isOptIn, type OptIn, optIns } from '#shared/opt-in/writer.ts';
+import { isOptIn, type OptIn, optIns } from '#shared/controllers/opt-in/writer.ts';
 import { type ClustersetOptions, checkedClusterset, type TypedClusterset } from './clusterset-options.ts';
 
 export interface Options {

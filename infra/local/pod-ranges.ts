@@ -3,8 +3,8 @@
  * address, so their ranges must not overlap.
  */
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { cidrsOverlap, parseCidr } from '#shared/kube/cidr.ts';
 
 export interface PodRanges {

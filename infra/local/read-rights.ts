@@ -1,8 +1,8 @@
 /** Checks that the user of a kubeconfig may read what a relay reads, before a local run starts the relays. */
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import { collectionPath, resources } from '#shared/cluster-api/resources.ts';
-import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
+import { collectionPath, resources } from '#shared/clusters/api/resources.ts';
+import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
 import { kinds } from '#shared/kube/types.ts';
 import type { Connections } from './connection-files.ts';
 

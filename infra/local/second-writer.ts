@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { controllersOff } from '#infra/cli/ask/readiness/preflight.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
+import { httpsClusterApi } from '#shared/clusters/api/https.ts';
 import { fieldManager } from '#shared/kube/names.ts';
 import type { Connections } from './connection-files.ts';
 

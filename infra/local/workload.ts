@@ -3,11 +3,11 @@
  * pods that start, become ready, are replaced by rolling updates and stop. One pod flaps.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/cluster-api/errors.ts';
-import { statusError } from '#shared/cluster-api/status.ts';
-import type { HttpTransport } from '#shared/cluster-api/transport.ts';
-import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
+import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/clusters/api/errors.ts';
+import { statusError } from '#shared/clusters/api/status.ts';
+import type { HttpTransport } from '#shared/clusters/api/transport.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
+import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
 import { embeddedRange } from './pod-ranges.ts';
 
 export interface WorkloadOptions {

@@ -2,10 +2,10 @@
  * Audit records of a cluster's switches. They are kept beside the cluster's record, even after the cluster is
  * removed.
  */
-import type { OptIn } from '#shared/opt-in/writer.ts';
+import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { auditCounterKey, auditKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
-import type { Mode } from './mode.ts';
+import type { Mode } from './writer/mode.ts';
 
 /** `at` is ISO 8601 by the clock of the operator's machine. The numbers of the records give their order. */
 export interface AuditRecord {

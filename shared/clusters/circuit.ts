@@ -6,7 +6,7 @@
 import { requeueDefaults, requeueSeconds } from '#shared/contract/requeue-limits.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { type Item, numberOf, type Table } from '#shared/store/table.ts';
-import { isWrittenTo, type Switches, writesAnything } from './mode.ts';
+import { isWrittenTo, type Switches, writesAnything } from './writer/mode.ts';
 
 export type CircuitReason = 'unreachable' | 'server-error' | 'throttled' | 'unauthorized' | 'forbidden';
 

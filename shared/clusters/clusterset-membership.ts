@@ -9,7 +9,7 @@ import {
 } from '#shared/contract/clusterset-settings.ts';
 import { importerKey, importersPartition, metaKey, unescaped } from '#shared/store/keys.ts';
 import type { Item, Table, Value } from '#shared/store/table.ts';
-import { isRegistered, memberAttribute, modeAttributes } from './mode.ts';
+import { isRegistered, memberAttribute, modeAttributes } from './writer/mode.ts';
 
 const attribute = 'clusterset';
 /** Attributes of a membership in the cluster's record. */

@@ -1,8 +1,8 @@
 /** Whether the hub knows which Services a cluster exports. */
 import { exportsAnything } from './clusterset-membership.ts';
-import { hasSynced } from './first-lists.ts';
-import { hasLeft } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
+import { hasSynced } from './relay/first-lists.ts';
+import { hasLeft } from './writer/mode.ts';
 
 /**
  * - `known`: the first list of its ServiceExports is applied, in its present incarnation.

@@ -5,12 +5,15 @@
 import { allToEnd } from '#shared/concurrently.ts';
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
-import type { OptIn } from '#shared/opt-in/writer.ts';
+import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { accessKey, metaKey, queueKey, unescaped } from '#shared/store/keys.ts';
 import { type Item, numberOf, type Table } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
 import { decodeMembership } from './clusterset-membership.ts';
-import { decodeLists, type ListsState } from './first-lists.ts';
+import { decodeLists, type ListsState } from './relay/first-lists.ts';
+import { decodeRelay, type RelayState } from './relay/relay-state.ts';
+import { decodeUnverified, type UnverifiedSession } from './relay/sessions.ts';
+import { decodeSource, type SourceRecord } from './source-record.ts';
 import {
   decodeMode,
   decodeModeSwitch,
@@ -21,12 +24,9 @@ import {
   type ModeSwitch,
   optInAttributes,
   rebuilding,
-} from './mode.ts';
-import { decodeReadiness, type Readiness } from './readiness.ts';
-import { decodeRelay, type RelayState } from './relay-state.ts';
-import { decodeUnverified, type UnverifiedSession } from './sessions.ts';
-import { decodeSource, type SourceRecord } from './source-record.ts';
-import { decodeWriterConflict } from './writer-conflict.ts';
+} from './writer/mode.ts';
+import { decodeReadiness, type Readiness } from './writer/readiness.ts';
+import { decodeWriterConflict } from './writer/writer-conflict.ts';
 
 export interface QueueUrls {
   readonly events: string;

@@ -13,7 +13,7 @@ import {
   membershipAttributes,
   membershipNames,
 } from './clusterset-membership.ts';
-import { decodeMode, isDeregistered } from './mode.ts';
+import { decodeMode, isDeregistered } from './writer/mode.ts';
 
 /** The membership of the last registration, as text. */
 const registered = 'clustersetFile';

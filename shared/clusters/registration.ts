@@ -5,13 +5,13 @@
 
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
-import type { OptIn } from '#shared/opt-in/writer.ts';
+import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import { absentOr, type Item, numberOf, type Table, type Value } from '#shared/store/table.ts';
 import { noteImporter } from './clusterset-membership.ts';
-import { isMode, isRegistered, type Mode, rebuilding } from './mode.ts';
 import { type ApiAccess, historySince, madeAt, type QueueUrls } from './record.ts';
 import { keptMembership, registeredMembership } from './registered-membership.ts';
+import { isMode, isRegistered, type Mode, rebuilding } from './writer/mode.ts';
 
 export interface Registration {
   readonly id: string;

@@ -5,10 +5,10 @@
  */
 import { metaKey } from '#shared/store/keys.ts';
 import type { Key, Table } from '#shared/store/table.ts';
-import { isMode, isRegistered, type Mode, modeAttributes, rebuilding } from './mode.ts';
 import type { ClusterRecord } from './record.ts';
 import { purgingUntil } from './registration.ts';
-import { isIncarnation } from './sessions.ts';
+import { isIncarnation } from './relay/sessions.ts';
+import { isMode, isRegistered, type Mode, modeAttributes, rebuilding } from './writer/mode.ts';
 
 /**
  * After this time no worker is alive that read the record before the cluster was deregistered: a function

@@ -1,8 +1,8 @@
 /** Facts in a cluster's record about its state as a source of imports (shared/clusterset/source-state.ts). */
 import { isFresh, isLookedAt, type SourceState, type Witness } from '#shared/clusterset/source-state.ts';
-import { hasSynced } from './first-lists.ts';
-import { hasRuns } from './mode.ts';
 import type { ClusterState } from './record.ts';
+import { hasSynced } from './relay/first-lists.ts';
+import { hasRuns } from './writer/mode.ts';
 
 /**
  * Returns the facts of the relay. Sweep also asks the cluster's API

@@ -1,11 +1,11 @@
 /** The Service that an import is reached by: what to do about it in one cluster (MC-30..32). */
 
 import { isDeepStrictEqual } from 'node:util';
+import { serviceEvent } from '#shared/controllers/slices/outcome.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationSelector, importManagedBy, labelMcsService } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { EventSketch, Service } from '#shared/kube/types.ts';
-import { serviceEvent } from '#shared/slices/outcome.ts';
 import { derivedName } from './derived-name.ts';
 import { isDerivedFrom, isOwnedByImport } from './import-ownership.ts';
 import type { MergedExports } from './merge.ts';

@@ -3,9 +3,9 @@
  */
 
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
+import { withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 
 /** Namespaces that a cluster may export: by name, or all except the excluded ones. */
 export type AllowedNamespaces = readonly string[] | 'all';

@@ -6,7 +6,7 @@
 import { labelZone } from '#shared/kube/names.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
-import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
+import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 
 export interface ExportedPods {

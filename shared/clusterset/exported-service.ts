@@ -2,10 +2,11 @@
  * The part of a valid export that its set stores, and every importer merges: held to what an API server
  * stores, and to a size (MC-59).
  */
+
+import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { areLabels, isMap, isProtocol, isQualifiedName, isServicePort } from '#shared/kube/api-validation.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service, ServicePort } from '#shared/kube/types.ts';
-import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import type { ExportValidity } from './export-validity.ts';
 import { askedLocality } from './locality.ts';
 import { maxPorts } from './merge-ports.ts';

@@ -3,11 +3,11 @@
  * reads them.
  */
 
+import { desiredEndpoints } from '#shared/controllers/slices/desired.ts';
+import { endpointKey } from '#shared/controllers/slices/endpoint-set.ts';
 import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import type { AddressType, Endpoint, Node, Pod, Service } from '#shared/kube/types.ts';
-import { desiredEndpoints } from '#shared/slices/desired.ts';
-import { endpointKey } from '#shared/slices/endpoint-set.ts';
 import {
   decideLocalityHints,
   type EndpointToHint,

@@ -1,15 +1,16 @@
 /**
  * Plans the writes of an import's slices in one cluster, for each source (MC-20, MC-64, MC-70, MC-72, MC-81).
  */
+
+import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import type { SliceDraft, SlicesPlan } from '#shared/controllers/slices/plan.ts';
+import { portsByPod } from '#shared/controllers/slices/ports.ts';
 import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Node, Pod, Service, SlicePort } from '#shared/kube/types.ts';
-import { addressTypesOf } from '#shared/slices/address-types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
-import type { SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
-import { portsByPod } from '#shared/slices/ports.ts';
 import type { ExportedPods } from './exported-pods.ts';
 import { hintImport, type ImportHints } from './import-hints.ts';
 import { copiesFor } from './kept-slices.ts';

@@ -2,14 +2,14 @@
  * Slices of silent and held sources stay as they are (MC-70), even if their derived Service is created again.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
+import { sliceLabels } from '#shared/controllers/slices/labels.ts';
+import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
+import { isOwnedBy } from '#shared/controllers/slices/planned-slice.ts';
+import { generateNamePrefix } from '#shared/controllers/slices/slice-name.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { importsManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { addressTypesOf } from '#shared/slices/address-types.ts';
-import { sliceLabels } from '#shared/slices/labels.ts';
-import type { SliceDraft } from '#shared/slices/plan.ts';
-import { isOwnedBy } from '#shared/slices/planned-slice.ts';
-import { generateNamePrefix } from '#shared/slices/slice-name.ts';
 
 /**
  * `slices`: of one source, which `labels` name. Returns copies, with the same endpoints and ports, of the

@@ -1,6 +1,7 @@
 /** Which endpoints of an import its cluster's nodes are to use first, as an export asks for it (MC-91). */
+
+import { isTrafficDistribution } from '#shared/controllers/slices/hints/traffic-distribution.ts';
 import { annotationMinLocal, annotationPrefer } from '#shared/kube/names.ts';
-import { isTrafficDistribution } from '#shared/slices/traffic-distribution.ts';
 
 export interface Locality {
   /**

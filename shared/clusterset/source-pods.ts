@@ -2,11 +2,12 @@
  * Which addresses of each source an import gets: in the order of precedence, each address and port once
  * (MC-61, MC-84), of 5,000 pods at most (MC-59).
  */
+
+import { portsByPod } from '#shared/controllers/slices/ports.ts';
 import { type Cidr, cidrContains } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import { isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { EndpointSlice, Pod, Service, SlicePort } from '#shared/kube/types.ts';
-import { portsByPod } from '#shared/slices/ports.ts';
 
 export interface SourcePods {
   readonly cluster: string;

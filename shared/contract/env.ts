@@ -24,7 +24,7 @@ export const relayEnv = {
   apiCaFile: 'KUBE_API_CA_FILE',
   apiTokenFile: 'KUBE_API_TOKEN_FILE',
   /**
-   * Local runs only: a file with a whole connection (shared/cluster-api/connection.ts). Changes of the file
+   * Local runs only: a file with a whole connection (shared/clusters/api/connection.ts). Changes of the file
    * are read.
    */
   connectionFile: 'KUBE_CONNECTION_FILE',

@@ -1,7 +1,7 @@
 /** Limits of ingest and of reading pods. limits.ts has the rest. */
 import type { Numbers } from './limit-table.ts';
 
-/** Limits on reading the Pods of a namespace (shared/pods). */
+/** Limits on reading the Pods of a namespace (shared/store/inputs). */
 export const podDefaults = {
   /**
    * Records of a namespace's Pods that a run reads, bytes; the heap takes four to eight times as much. With

@@ -53,7 +53,7 @@ export interface InputEntry {
   readonly name: string;
   readonly resourceVersion: string;
   /**
-   * The projection of the object, as text (kube/projection.ts). Absent if the object does not exist as of
+   * The projection of the object, as text (projection/projection.ts). Absent if the object does not exist as of
    * `resourceVersion`.
    */
   readonly projection?: string;

@@ -7,8 +7,8 @@
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '#shared/kube/api-validation.ts';
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
-import { decodeProjection } from '#shared/kube/projection.ts';
-import { invalidField } from '#shared/kube/projection-check.ts';
+import { decodeProjection } from '#shared/kube/projection/projection.ts';
+import { invalidField } from '#shared/kube/projection/projection-check.ts';
 import { allKinds, type InputKind, isInput, type Kind } from '#shared/kube/types.ts';
 import { partsOf, type WorkKind, workKinds } from '#shared/kube/work-kinds.ts';
 import {

@@ -1,6 +1,7 @@
 /** Problems that an import's last run in its cluster found, for explain, the console and its next run. */
+
+import type { ObjectName } from './inputs/object-keys.ts';
 import { importReportKey, importReportsOf, nameOfPair, type ServiceKey } from './keys.ts';
-import type { ObjectName } from './object-keys.ts';
 import type { Item, Table } from './table.ts';
 
 export interface ImportReport {

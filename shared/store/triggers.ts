@@ -6,9 +6,9 @@
  */
 import { allToEnd } from '#shared/concurrently.ts';
 import { defaultLimits, type SyncLimits } from '#shared/contract/limits.ts';
+import type { TriggerTimes } from '#shared/controllers/triggertime/tracker.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
-import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { type ServiceKey, triggersOf } from './keys.ts';
 import type { Item, Table } from './table.ts';
 

@@ -4,10 +4,10 @@
  */
 
 import { isMember } from '#shared/clusters/clusterset-membership.ts';
-import { recordWaking, type Waking, wakingSoFar } from '#shared/clusters/mode-switch.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { recordWaking, type Waking, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
 import { isCanary } from '#shared/contract/canary.ts';
-import { type PageBudget, type WalkPosition, walkServices } from '#shared/store/service-walk.ts';
+import { type PageBudget, type WalkPosition, walkServices } from '#shared/store/inputs/service-walk.ts';
 import { addEach } from './add.ts';
 import type { StageDeps } from './deps.ts';
 import { memberWakeUps } from './member-wake-ups.ts';

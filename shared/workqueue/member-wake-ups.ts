@@ -5,7 +5,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
-import { firstNamesOf, type ObjectName, objectNamesIn } from '#shared/store/object-keys.ts';
+import { firstNamesOf, type ObjectName, objectNamesIn } from '#shared/store/inputs/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 import { WakeUps } from './add.ts';

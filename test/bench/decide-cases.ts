@@ -3,11 +3,11 @@
  * for one change.
  */
 
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
-import { project } from '#shared/kube/projection.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import { assignName } from '#shared/controllers/slices/slice-name.ts';
+import { project } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
 import { pod as aPod, service as aService } from '#test/support/objects.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 

@@ -4,7 +4,7 @@
  * function.
  */
 
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import { pod as aPod, service as aService } from '#test/support/objects.ts';
 

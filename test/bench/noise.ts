@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalAddresses, localHubFile } from '#infra/cli/hub/connect-hub.ts';
-import type { Connection } from '#shared/cluster-api/connection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
 

@@ -3,10 +3,10 @@
  * measurement, so that the numbers can be put side by side.
  */
 import { performance } from 'node:perf_hooks';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import type { SlicesInput } from '#shared/controllers/slices/plan.ts';
+import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
-import type { SlicesInput } from '#shared/slices/plan.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 import { median } from './median.ts';
 

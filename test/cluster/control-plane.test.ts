@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '#functions/relay/runtime/clock.ts';
 import { httpWatchSource } from '#functions/relay/source/watch-source-http.ts';
-import { isTooLarge } from '#shared/cluster-api/errors.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { isTooLarge } from '#shared/clusters/api/errors.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writerGroup } from '#infra/relay/relay-names.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import {
   authenticationConfiguration,

@@ -4,6 +4,7 @@
  * neither exist nor are written.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { parseSelector } from '#shared/controllers/opt-in/selector.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import {
   annotationSelector,
@@ -12,7 +13,6 @@ import {
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import { parseSelector } from '#shared/opt-in/selector.ts';
 import type { Expectation, SliceGroupView, Step, Vector } from './vector.ts';
 import { sliceGroups } from './view.ts';
 

@@ -1,5 +1,5 @@
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ApiKind, ClusterApi } from '#shared/clusters/api/port.ts';
 import { HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
 import { compareEvents, compareStep, type Difference } from './compare.ts';
 import type { Fault, Vector } from './vector.ts';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '#infra/local/apiserver/http.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { isExpired, listPages } from '#shared/cluster-api/list.ts';
-import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
+import { isExpired, listPages } from '#shared/clusters/api/list.ts';
+import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
 
 interface WatchEvent {
   readonly type: string;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { startApiServer } from '#infra/local/apiserver/http.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
+import { httpsClusterApi } from '#shared/clusters/api/https.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { type ClusterUnderTest, describeClusterApi } from './cluster.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasCause, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
-import type { ApiKind, ClusterApi, Creatable } from '#shared/cluster-api/port.ts';
+import { hasCause, isAlreadyExists, isConflict, isNotFound } from '#shared/clusters/api/errors.ts';
+import type { ApiKind, ClusterApi, Creatable } from '#shared/clusters/api/port.ts';
 
 export interface ClusterUnderTest {
   readonly api: ClusterApi;

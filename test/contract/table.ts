@@ -1,8 +1,8 @@
 /** The contract of every driver of the table. `make` returns a table of its own. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
-import { recordsSince, saveRecord } from '#shared/store/history-records.ts';
 import { historyOf } from '#shared/store/keys.ts';
+import { recordsSince, saveRecord } from '#shared/store/outputs/history-records.ts';
 import { type Item, type Key, RangeTooLarge, type Table } from '#shared/store/table.ts';
 
 export function tableContract(driver: string, make: () => Promise<Table>): void {

@@ -1,9 +1,9 @@
 import type { CoreV1Event, V1Namespace } from '@kubernetes/client-node';
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import { statusError } from '#shared/cluster-api/status.ts';
-import { type HttpTransport, httpTransport, type RequestOptions } from '#shared/cluster-api/transport.ts';
-import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
+import { statusError } from '#shared/clusters/api/status.ts';
+import { type HttpTransport, httpTransport, type RequestOptions } from '#shared/clusters/api/transport.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
+import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service, Wire } from '#shared/kube/types.ts';
 
 export interface Objects {

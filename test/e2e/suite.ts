@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { Connection } from '#shared/cluster-api/connection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
 import { type Api, connectApi } from './api.ts';
 import { type Observed, observe } from './observed.ts';
 import { conditions } from './scenarios/conditions.ts';

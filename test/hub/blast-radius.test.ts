@@ -3,8 +3,8 @@
  * a probe fails too. Exceptions are 401 and 429, by which the API server refuses the hub itself.
  */
 import { describe, expect, it } from 'vitest';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';

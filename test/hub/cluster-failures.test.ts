@@ -1,9 +1,9 @@
 /** Failures that open a cluster's circuit, and failures of a single key. */
 import { expect, it } from 'vitest';
-import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';
 import { aService, node, pods, startAt } from '#test/support/small-cluster.ts';

@@ -4,7 +4,7 @@
  */
 import { Session } from 'node:inspector/promises';
 import { expect, it } from 'vitest';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 

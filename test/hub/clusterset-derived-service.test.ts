@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import {
   annotationSelector,

@@ -4,9 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
-
 import { readCluster } from '#shared/clusters/record.ts';
+import { drainCluster, switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { readImportState, saveImportState } from '#shared/store/imports-of-set.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';

@@ -3,11 +3,11 @@
  * without it.
  */
 import { expect, it } from 'vitest';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import { readImportReport } from '#shared/store/import-report.ts';

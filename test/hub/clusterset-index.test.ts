@@ -10,7 +10,7 @@ import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { clustersetAnswer } from '#infra/console/clusterset-answer.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
+import { drainCluster, switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';

@@ -3,7 +3,7 @@
  * continue.
  */
 import { describe, expect, it } from 'vitest';
-import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, timedOut } from '#shared/clusters/api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/act/rebuild.ts';
-import { switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { allKinds } from '#shared/kube/types.ts';

@@ -5,21 +5,21 @@
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
+import { drainCluster, switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Namespace, Service } from '#shared/kube/types.ts';
 import { saveExportMark } from '#shared/store/exports-of-cluster.ts';
+import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import { metaKey, objectKey, setKey } from '#shared/store/keys.ts';
-import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
 import {
   namespace as aNamespace,
   importer as anImporter,

@@ -4,7 +4,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';

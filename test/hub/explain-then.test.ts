@@ -6,18 +6,18 @@ import { describe, expect, it } from 'vitest';
 import { explainThen, toldHistory } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
-import type { ChosenMode } from '#shared/clusters/mode.ts';
-import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { beginIncarnation } from '#shared/clusters/sessions.ts';
+import { beginIncarnation } from '#shared/clusters/relay/sessions.ts';
+import type { ChosenMode } from '#shared/clusters/writer/mode.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import {
   annotationSelector,
   labelServiceName,
   labelSliceManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import type { OptIn } from '#shared/opt-in/writer.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import {
   aPod,

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { foreignManager } from '#functions/sync/guards/foreign-writes.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { decodeCluster, nameWriter, readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import {
   endpointsManagedBy,

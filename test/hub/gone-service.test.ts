@@ -1,7 +1,7 @@
 /** A deleted service leaves no outputs and no records. */
 import { expect, it } from 'vitest';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { readOutputs } from '#shared/store/outputs.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 

@@ -1,6 +1,6 @@
 /** SyncLatency is what a user waits beyond the batch period that he asked for, by one clock. */
 import { expect, it } from 'vitest';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { HubWorldOptions } from '#test/support/hub-world.ts';
 import { aService, type Call, pods, smallCluster } from '#test/support/small-cluster.ts';
 

@@ -6,10 +6,15 @@ import { describe, expect, it } from 'vitest';
 import { metricsStore } from '#infra/console/metrics-store.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { upstreamLabels } from '#infra/monitoring/upstream-labels.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
-import { type GaugeRecord, readCounts, saveCounts, totalGauges } from '#shared/store/service-counts.ts';
+import {
+  type GaugeRecord,
+  readCounts,
+  saveCounts,
+  totalGauges,
+} from '#shared/store/outputs/service-counts.ts';
 import { emfMetrics } from '#shared/telemetry/emf.ts';
 import type { Dimensions, Metrics } from '#shared/telemetry/port.ts';
 import { noCounts } from '#test/support/absent-records.ts';

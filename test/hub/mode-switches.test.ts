@@ -4,9 +4,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import type { ChosenMode } from '#shared/clusters/mode.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import type { ChosenMode } from '#shared/clusters/writer/mode.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';

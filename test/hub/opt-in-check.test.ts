@@ -12,7 +12,7 @@ import { clusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { type ApiServer, startApiServer } from '#infra/local/apiserver/http.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { recordHeartbeat } from '#shared/clusters/relay-state.ts';
+import { recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { cluster, type HubWorldOptions } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';

@@ -6,10 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { optInLines } from '#infra/cli/ask/opt-in/opt-in-list.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
 import {
   annotationSelector,
   labelServiceName,
@@ -17,9 +18,8 @@ import {
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { metaKey, objectKey } from '#shared/store/keys.ts';
-import { readOutputs } from '#shared/store/outputs.ts';
+import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, type Call, pods, smallCluster } from '#test/support/small-cluster.ts';
 

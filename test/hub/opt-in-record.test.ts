@@ -5,9 +5,9 @@
 import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
-import { addressesServed } from '#shared/opt-in/hand-over.ts';
-import { readDifference } from '#shared/store/shadow-record.ts';
+import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 

@@ -5,9 +5,10 @@
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
+import { switchMode, switchOptIn, withdrawOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
 import {
   annotationSelector,
   labelServiceName,
@@ -16,11 +17,10 @@ import {
   slicesManagedBy,
   slicesMirroredBy,
 } from '#shared/kube/names.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import { readDifference } from '#shared/store/shadow-record.ts';
+import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Item } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { type RawObject, storeKinds } from '#infra/local/apiserver/api-kinds.ts';
-import { readDifference } from '#shared/store/shadow-record.ts';
+import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';

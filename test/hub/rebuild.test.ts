@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { drainCluster, switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { accessKey, metaKey, sessionKey } from '#shared/store/keys.ts';

@@ -1,12 +1,12 @@
 /** A cluster is taken out of the configuration and comes back, with workers that stay warm all the while. */
 import { expect, it } from 'vitest';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { giveUpAccess, purgingUntil, registerCluster } from '#shared/clusters/registration.ts';
+import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
+import { readObject } from '#shared/store/inputs/objects.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { readObject } from '#shared/store/objects.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readOutputs } from '#shared/store/outputs.ts';
+import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { differences } from '#test/simulation/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';

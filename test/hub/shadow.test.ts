@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { compareWithCluster } from '#functions/sync/controllers/shadow-compare.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { writersFor } from '#shared/clusters/writer-for.ts';
+import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { countDifferences, readDifference } from '#shared/store/shadow-record.ts';
+import { countDifferences, readDifference } from '#shared/store/outputs/shadow-record.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { cluster } from '#test/support/hub-world.ts';

@@ -3,8 +3,8 @@
  * function's time. A slow read that has no time left is no fault of the service or its cluster.
  */
 import { expect, it } from 'vitest';
-import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError, timedOut } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Endpoints } from '#shared/kube/types.ts';

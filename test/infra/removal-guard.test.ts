@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { applyRemovalGuard } from '#functions/register/apply-removal-guard.ts';
 import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
 import { FleetHub } from '#infra/constructs/fleet-hub.ts';
-import { abandonOptIn, switchOptIn } from '#shared/clusters/mode-switch.ts';
+import { abandonOptIn, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { removalGuard } from '#shared/contract/registration-property.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectHub, type Hub } from '#infra/cli/hub/connect-hub.ts';
-import type { Connection } from '#shared/cluster-api/connection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
 import { findRun } from '#test/cluster/faults/scene.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { observe } from '#test/e2e/observed.ts';

@@ -7,7 +7,7 @@ import { isOwnEcho } from '#functions/ingest/outputs/echo.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
-import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 const slice: EndpointSlice = {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { deletedInput } from '#functions/relay/projection/entries.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { type EventsMessage, messageVersion } from '#shared/queue/messages.ts';
 import { backoffSeconds, maxRetries } from '#shared/workqueue/rules/backoff.ts';

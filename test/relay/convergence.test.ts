@@ -6,7 +6,7 @@ import { Meter } from '#functions/relay/runtime/meter.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { Log } from '#shared/telemetry/port.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { httpLeaseStore, type LeaseContent, type LeaseStore } from '#functions/relay/election/lease-store.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 
 interface Stored {
   readonly metadata: {

@@ -1,8 +1,8 @@
 /** The real relay lists and watches an API server that pages, fails and goes back. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { retryDelayMs } from '#functions/relay/runtime/relay-errors.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { resources } from '#shared/cluster-api/resources.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import { resources } from '#shared/clusters/api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { type FakeObject, FaultyApi, json, refuse, status } from '#test/support/faulty-api.ts';

@@ -5,9 +5,9 @@ import { Meter } from '#functions/relay/runtime/meter.ts';
 import { crdGuard } from '#functions/relay/source/crd-guard.ts';
 import type { WatchSource } from '#functions/relay/source/watch-source.ts';
 import { httpWatchSource } from '#functions/relay/source/watch-source-http.ts';
-import type { Connection, TokenSource } from '#shared/cluster-api/connection.ts';
-import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import type { Connection, TokenSource } from '#shared/clusters/api/connection.ts';
+import { mcsVersions } from '#shared/clusters/api/mcs-versions.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type {

@@ -1,5 +1,5 @@
 /** Failed calls of an API server, and what is left of the call. */
-import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, timedOut } from '#shared/clusters/api/errors.ts';
 import type { Flaw } from './actor.ts';
 import type { Random } from './random.ts';
 

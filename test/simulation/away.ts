@@ -3,8 +3,8 @@
  * (docs/runbook.md).
  */
 
-import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { metaKey, parseWorkKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';

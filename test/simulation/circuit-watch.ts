@@ -3,7 +3,7 @@
  * what is asked of no object, its identity. What it refuses by itself to every caller, credentials and the
  * rate of requests, needs no such question.
  */
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
 

@@ -3,8 +3,8 @@
  * cost all other services is judged by promptness.ts. It is drawn separately, so other worlds keep their
  * seeds.
  */
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ApiKind, ClusterApi } from '#shared/clusters/api/port.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import type { Actor } from './actor.ts';

@@ -1,7 +1,7 @@
 /** Deliberate bugs of the records that `explain --at` uses. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { HistoryRecord } from '#shared/history/history-record.ts';
-import { decodeRecord, encodeRecord } from '#shared/history/text.ts';
+import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
+import { decodeRecord, encodeRecord } from '#shared/controllers/history/text.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Mutant } from './mutant.ts';
 import { beside } from './opt-in/draw.ts';

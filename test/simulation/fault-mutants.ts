@@ -3,8 +3,8 @@
  * it has to.
  */
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { Actor } from './actor.ts';
 import { culpritWorld } from './culprit.ts';
 import { ordinaryLimits } from './draw-limits.ts';

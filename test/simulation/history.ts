@@ -2,12 +2,17 @@
 
 import { type Link, missingRecords } from '#infra/cli/ask/history/missing-records.ts';
 import { newestChanges } from '#infra/cli/ask/history/then.ts';
-import { type Addresses, addressesOf, inEndpoints, type Where } from '#shared/history/addresses.ts';
-import type { HistoryRecord } from '#shared/history/history-record.ts';
-import { decodeRecord } from '#shared/history/text.ts';
-import { recordsSince } from '#shared/store/history-records.ts';
+import {
+  type Addresses,
+  addressesOf,
+  inEndpoints,
+  type Where,
+} from '#shared/controllers/history/addresses.ts';
+import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
+import { decodeRecord } from '#shared/controllers/history/text.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
-import { readOutputs } from '#shared/store/outputs.ts';
+import { recordsSince } from '#shared/store/outputs/history-records.ts';
+import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import type { Profile } from './profile.ts';

@@ -2,7 +2,7 @@
  * A compromised relay with false lists of its cluster. In each page either all pods are missing, or all pods
  * lack addresses in a newer version.
  */
-import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
+import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage, InputEntry } from '#shared/queue/messages.ts';

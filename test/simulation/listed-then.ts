@@ -8,14 +8,14 @@ import type { Then } from '#infra/cli/ask/history/then.ts';
 import { explainThen, readHistory } from '#infra/cli/ask/history-service.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { addressesOf, inEndpoints } from '#shared/history/addresses.ts';
+import { addressesOf, inEndpoints } from '#shared/controllers/history/addresses.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import {
   labelServiceName,
   labelSliceManagedBy,
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
 import type { Table } from '#shared/store/table.ts';
 import { ordinaryLimits } from './draw-limits.ts';
 import { mayLoseRecords } from './history.ts';

@@ -1,13 +1,13 @@
 /** Watches every write of an output: who makes it, and whether it takes away what is alive. */
 
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster-api/port.ts';
+import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/clusters/api/port.ts';
+import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
-import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
+import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
-import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import type { Pods } from '#shared/pods/namespace-pods.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
+import type { Pods } from '#shared/store/inputs/namespace-pods.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';

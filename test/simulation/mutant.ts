@@ -2,9 +2,9 @@
 import type { Election } from '#functions/relay/election/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import type { Pods } from '#shared/pods/namespace-pods.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
+import type { Pods } from '#shared/store/inputs/namespace-pods.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';
 import type { SetProfile } from './clusterset/draw.ts';

@@ -1,14 +1,14 @@
 /** Deliberate bugs, put between the code and its ports. The simulation has to find each of them. */
 import { deflateRawSync } from 'node:zlib';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { heldAttribute } from '#shared/clusters/first-lists.ts';
-import { decodeProjection } from '#shared/kube/projection.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
+import { heldAttribute } from '#shared/clusters/relay/first-lists.ts';
+import { decodeProjection } from '#shared/kube/projection/projection.ts';
 import { kinds, type Pod } from '#shared/kube/types.ts';
-import type { Pods } from '#shared/pods/namespace-pods.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import type { Pods } from '#shared/store/inputs/namespace-pods.ts';
 import { deltaOf, isDelta, objectsOf } from '#shared/store/keys.ts';
 import type { Change, Item, Key, Table } from '#shared/store/table.ts';
 import type { Actor } from './actor.ts';

@@ -3,9 +3,9 @@
  * and parked queues.
  */
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
-import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import type { OptIn } from '#shared/opt-in/writer.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ParkedCopy } from '#shared/queue/wake-up-message.ts';
 import type { Table } from '#shared/store/table.ts';

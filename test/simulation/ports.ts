@@ -1,6 +1,6 @@
 /** The ports of one process: memory behind them, time and faults in front. */
-import { ClusterApiError, timedOut } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError, timedOut } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { Key, Table } from '#shared/store/table.ts';
 import type { Actor, Flaw } from './actor.ts';

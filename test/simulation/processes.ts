@@ -3,7 +3,7 @@
  * between.
  */
 import { awsClientConfig } from '#shared/aws-client-config.ts';
-import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ApiKind, ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManagerOf, labelServiceName } from '#shared/kube/names.ts';
 import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';

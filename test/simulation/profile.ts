@@ -1,4 +1,4 @@
-import type { Mode } from '#shared/clusters/mode.ts';
+import type { Mode } from '#shared/clusters/writer/mode.ts';
 import type { Limits } from '#shared/contract/limits.ts';
 import type { CallKind } from './actor.ts';
 import { drawLimits, ordinaryLimits } from './draw-limits.ts';

@@ -4,7 +4,7 @@
  */
 import type { LeaseStore } from '#functions/relay/election/lease-store.ts';
 import type { WatchSource } from '#functions/relay/source/watch-source.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import type { MemoryLease } from '#test/support/lease-memory.ts';
 import type { Actor } from './actor.ts';

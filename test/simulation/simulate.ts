@@ -1,6 +1,6 @@
-import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';

@@ -1,7 +1,10 @@
 /** The true state of the cluster, and the expected outputs by upstream's rules. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import { isLeftover } from '#shared/controllers/opt-in/hand-over.ts';
+import { type OptIn, withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import {
   labelServiceName,
@@ -10,11 +13,8 @@ import {
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
-import { project } from '#shared/kube/projection.ts';
+import { project } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
-import { isLeftover } from '#shared/opt-in/hand-over.ts';
-import { type OptIn, withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 
 const objects = <T>(

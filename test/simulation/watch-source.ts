@@ -2,7 +2,7 @@
 import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/source/watch-source.ts';
 import type { StoreEvent } from '#infra/local/apiserver/history.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import type { Actor } from './actor.ts';
 import type { Faults } from './ports.ts';

@@ -3,9 +3,9 @@
 import { storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { drainCluster } from '#shared/clusters/mode-switch.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
 import { isPodTerminal } from '#shared/kube/pods.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';

@@ -1,5 +1,5 @@
 /** Records of a service before its first wake-up. */
-import type { ServiceCounts } from '#shared/store/service-counts.ts';
+import type { ServiceCounts } from '#shared/store/outputs/service-counts.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { partState } from '#shared/workqueue/rules/item.ts';
 

@@ -1,5 +1,5 @@
 /** Each way in which a call to a cluster's API can fail, by a name for people. */
-import { ClusterApiError, timedOut, tooLarge } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, timedOut, tooLarge } from '#shared/clusters/api/errors.ts';
 
 const statuses = [400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 500, 501, 503, 504];
 

@@ -1,8 +1,8 @@
 import { copyJson } from '#infra/local/apiserver/copy.ts';
 import { dryRunCreate } from '#infra/local/apiserver/dry-run.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/clusters/api/port.ts';
 
 /** The ClusterApi straight on a store: the same rules as over the wire, at once and without sockets. */
 export function memoryClusterApi(store: Store, options: { readonly fieldManager: string }): ClusterApi {

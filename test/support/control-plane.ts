@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Connection } from '#shared/cluster-api/connection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
 import { componentsBinary, controlPlaneBinary } from './control-plane-binary.ts';
 import { type Component, controlPlaneComponent } from './control-plane-component.ts';
 import { kubeconfigText } from './kubeconfig.ts';

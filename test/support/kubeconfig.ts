@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Connection } from '#shared/cluster-api/connection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
 
 /** A kubeconfig with one context. */
 export const kubeconfigText = (connection: Connection): string => kubeconfigOf({ cluster: connection });

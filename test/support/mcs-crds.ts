@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import { statusError } from '#shared/cluster-api/status.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
+import { statusError } from '#shared/clusters/api/status.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 
 export type McsKind = 'serviceexports' | 'serviceimports';
 const group = 'multicluster.x-k8s.io';

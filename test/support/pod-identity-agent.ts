@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { Environment, LocalCloud } from './local-cloud.ts';
 

@@ -4,7 +4,7 @@ import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
 import type { WriterTasks } from '#infra/relay/writer-policies.ts';
-import type { Connection } from '#shared/cluster-api/connection.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 export const relayNamespace = 'fleet-endpoints';

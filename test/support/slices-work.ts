@@ -1,4 +1,4 @@
-import type { SlicesPlan } from '#shared/slices/plan.ts';
+import type { SlicesPlan } from '#shared/controllers/slices/plan.ts';
 
 /** Returns true if the plan has a write, an event or an error. */
 export const hasWork = ({ addressTypes, unsupported }: SlicesPlan): boolean =>

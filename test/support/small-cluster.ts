@@ -3,7 +3,7 @@
  * behaviours start from.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ApiKind, ClusterApi } from '#shared/clusters/api/port.ts';
 import { HubWorld, type HubWorldOptions } from './hub-world.ts';
 import { pod, service } from './objects.ts';
 

@@ -4,9 +4,9 @@
  */
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { NamespacePods } from '#shared/pods/namespace-pods.ts';
+import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';

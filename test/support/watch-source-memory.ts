@@ -5,7 +5,7 @@
 import type { Clock } from '#functions/relay/runtime/clock.ts';
 import type { KubeObject, WatchEvent, WatchSource } from '#functions/relay/source/watch-source.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 
 export interface MemoryWatchSource extends WatchSource {
   /** Breaks off what is open, as a lost connection does; calls fail until it is mended. */

@@ -58,18 +58,18 @@ const rules: readonly Rule[] = [
         'shared/store/dynamodb/dynamodb.ts',
         'shared/store/dynamodb/batched-gets.ts',
         'shared/queue/sqs.ts',
-        'shared/cluster-api/cluster-credentials.ts',
+        'shared/clusters/api/cluster-credentials.ts',
       ].includes(file),
   },
   {
-    // cluster-api connects by a cluster's record; infra/cli/ask/explain and infra/cli/ask/history use records
+    // clusters/api connects by a cluster's record; infra/cli/ask/explain and infra/cli/ask/history use records
     // that their caller has read
-    name: 'shared/cluster-api, infra/cli/ask/explain and infra/cli/ask/history know types of the records, and pure questions about a cluster, only',
+    name: 'shared/clusters/api, infra/cli/ask/explain and infra/cli/ask/history know types of the records, and pure questions about a cluster, only',
     isBroken: ({ file, from, typeOnly }) =>
-      /^(shared\/cluster-api|infra\/cli\/ask\/explain|infra\/cli\/ask\/history)\//.test(file) &&
-      /^#shared\/(store|clusters)\//.test(from) &&
+      /^(shared\/clusters\/api|infra\/cli\/ask\/explain|infra\/cli\/ask\/history)\//.test(file) &&
+      /^(\.\.\/|#shared\/(store|clusters)\/)/.test(from) &&
       !typeOnly &&
-      !/^#shared\/clusters\/(mode|first-lists|source-witness|writer-for)\.ts$/.test(from),
+      !/^#shared\/clusters\/(source-witness|relay\/first-lists|writer\/(mode|writer-for))\.ts$/.test(from),
   },
   {
     name: 'the rules of the work queue know the type of a wake-up only',
@@ -77,8 +77,9 @@ const rules: readonly Rule[] = [
       file.startsWith('shared/workqueue/rules/') && from.startsWith('#shared/queue/') && !typeOnly,
   },
   {
-    name: 'Pods are read through shared/pods/namespace-pods.ts',
-    isBroken: ({ from }) => from.startsWith('#shared/pods/') && from !== '#shared/pods/namespace-pods.ts',
+    name: 'Pods are read through shared/store/inputs/namespace-pods.ts',
+    isBroken: ({ file, from }) =>
+      from.endsWith('/shared-reads.ts') && file !== 'shared/store/inputs/namespace-pods.ts',
   },
   {
     name: 'an entry is imported by a local run only',
@@ -109,10 +110,10 @@ describe('imports', () => {
     ['shared/kube/planted.ts', `import { KubeConfig, type V1Pod } from '@kubernetes/client-node';`],
     ['shared/queue/planted.ts', `import { SQSClient } from '@aws-sdk/client-sqs';`],
     ['functions/sync/planted.ts', `const { SQSClient } = await import('@aws-sdk/client-sqs');`],
-    ['shared/cluster-api/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
-    ['infra/cli/ask/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs.ts';`],
+    ['shared/clusters/api/planted.ts', `export { readCluster } from '#shared/clusters/record.ts';`],
+    ['infra/cli/ask/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs/outputs.ts';`],
     ['shared/workqueue/rules/planted.ts', `import { encodeWakeUp } from '#shared/queue/wake-up-message.ts';`],
-    ['functions/sync/planted.ts', `import { SharedReads } from '#shared/pods/shared-reads.ts';`],
+    ['functions/sync/planted.ts', `import { SharedReads } from '#shared/store/inputs/shared-reads.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],
     ['functions/sync/planted.ts', `import {\n  a,\n  b,\n} from './batch';`],
   ])('in %s may not be: %s', (file, source) => {

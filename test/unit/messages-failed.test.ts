@@ -5,7 +5,7 @@ import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
-import { readObject } from '#shared/store/objects.ts';
+import { readObject } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
 import { entry, ingestHub } from './ingest/hub.ts';

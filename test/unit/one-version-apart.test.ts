@@ -5,9 +5,9 @@
 import { describe, expect, it } from 'vitest';
 import { mergeExports } from '#shared/clusterset/merge.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
+import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
-import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
-import { addressesServed } from '#shared/opt-in/hand-over.ts';
+import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import type { Item } from '#shared/store/table.ts';

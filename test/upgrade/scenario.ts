@@ -4,8 +4,8 @@
  * an older checkout (docs/upgrading.md).
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { HubWorld, HubWorldOptions } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';

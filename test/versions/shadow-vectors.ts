@@ -3,7 +3,7 @@
  * vector and what these controllers wrote.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { readDifference } from '#shared/store/shadow-record.ts';
+import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Step, Vector } from '#test/conformance/vector.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';
 

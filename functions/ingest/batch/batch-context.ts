@@ -2,7 +2,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import type { PodChange } from '#shared/membership/pod-change.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import type { ObjectRecord } from '#shared/store/objects.ts';
+import type { ObjectRecord } from '#shared/store/inputs/objects.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
 import { type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';
 import type { IngestDeps } from './ingest-deps.ts';

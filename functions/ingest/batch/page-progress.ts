@@ -1,7 +1,7 @@
 /** Marks pages of lists as applied. The last page also marks a first list. */
-import { markFirstListApplied } from '#shared/clusters/first-lists.ts';
+import { markFirstListApplied } from '#shared/clusters/relay/first-lists.ts';
 import type { InputListPart, OutputListPart } from '#shared/queue/events.ts';
-import { markPartApplied, readFence } from '#shared/store/lists.ts';
+import { markPartApplied, readFence } from '#shared/store/inputs/lists.ts';
 import type { Version } from '#shared/store/version.ts';
 import type { MessageContext } from './batch-context.ts';
 

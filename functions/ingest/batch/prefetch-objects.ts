@@ -5,7 +5,7 @@
  */
 import { type InputKind, isInput } from '#shared/kube/types.ts';
 import { type Events, readEvents } from '#shared/queue/events.ts';
-import { type ObjectRecord, readObject } from '#shared/store/objects.ts';
+import { type ObjectRecord, readObject } from '#shared/store/inputs/objects.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 import type { EventsRecord } from './redelivery.ts';
 

@@ -4,15 +4,15 @@
  */
 
 import { exportsAnything, importsAnything, mayExport } from '#shared/clusters/clusterset-membership.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readClusterState } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
-import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
-import { decodeObjectOf, isAlive, objectPages } from '#shared/store/objects.ts';
+import { firstNamesOf, objectNamesIn } from '#shared/store/inputs/object-keys.ts';
+import { decodeObjectOf, isAlive, objectPages } from '#shared/store/inputs/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
 import { importWakeUps } from '#shared/workqueue/member-wake-ups.ts';

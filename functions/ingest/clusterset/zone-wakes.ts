@@ -1,6 +1,6 @@
-import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
-import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
+import { decodeObjectOf, objectPages } from '#shared/store/inputs/objects.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
 const nodesAtOnce = 1_000;

@@ -5,9 +5,9 @@
  * `unnotifiedLabels` (`past`) are cleared, and the list page is marked. The first step is here.
  */
 import type { InputKind } from '#shared/kube/types.ts';
-import { readFence } from '#shared/store/lists.ts';
-import { indexNamespace } from '#shared/store/namespaces.ts';
-import { isAlive, type ObjectRecord, putObject, readObject } from '#shared/store/objects.ts';
+import { readFence } from '#shared/store/inputs/lists.ts';
+import { indexNamespace } from '#shared/store/inputs/namespaces.ts';
+import { isAlive, type ObjectRecord, putObject, readObject } from '#shared/store/inputs/objects.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { planObject, type VersionedEntry } from './object-plan.ts';
 

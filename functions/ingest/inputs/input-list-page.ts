@@ -2,15 +2,15 @@
  * Applies a page of a consistent list (docs/architecture.md, "List"): at the version of the list exactly
  * these entries existed in the key range. First lists, relists and periodic inventories are applied alike.
  */
-import { beginFirstList, requestOwnList } from '#shared/clusters/first-lists.ts';
-import { hasRuns, servesFromSnapshot } from '#shared/clusters/mode.ts';
-import { owesWalk } from '#shared/clusters/mode-switch.ts';
-import { isOwnSession } from '#shared/clusters/sessions.ts';
+import { beginFirstList, requestOwnList } from '#shared/clusters/relay/first-lists.ts';
+import { isOwnSession } from '#shared/clusters/relay/sessions.ts';
+import { hasRuns, servesFromSnapshot } from '#shared/clusters/writer/mode.ts';
+import { owesWalk } from '#shared/clusters/writer/mode-switch.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { InputListPart } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { raiseFence } from '#shared/store/lists.ts';
-import { markNamespaceEmpty, namespacesInRange } from '#shared/store/namespaces.ts';
+import { raiseFence } from '#shared/store/inputs/lists.ts';
+import { markNamespaceEmpty, namespacesInRange } from '#shared/store/inputs/namespaces.ts';
 import {
   type ObjectHead,
   type ObjectRecord,
@@ -19,8 +19,8 @@ import {
   purgeTombstone,
   readObject,
   readObjects,
-} from '#shared/store/objects.ts';
-import { forgetOutputs } from '#shared/store/outputs.ts';
+} from '#shared/store/inputs/objects.ts';
+import { forgetOutputs } from '#shared/store/outputs/outputs.ts';
 import { listed } from '#shared/store/pages.ts';
 import { type KeyRange, RangeTooLarge } from '#shared/store/table.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';

@@ -1,5 +1,5 @@
 /** The changes that a page of a list makes to the records of its key range. Pure. */
-import type { ObjectHead, ObjectRecord } from '#shared/store/objects.ts';
+import type { ObjectHead, ObjectRecord } from '#shared/store/inputs/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 import type { VersionedEntry } from './object-plan.ts';
 

@@ -1,11 +1,11 @@
 /** The change that an entry of an input kind makes to the record of its object. Pure. */
 import type { Labels } from '#shared/kube/labels.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
-import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
+import { labelsOfProjectedPod } from '#shared/kube/projection/pod-projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { nodeChange } from '#shared/membership/node-change.ts';
 import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
-import { decodeObjectOf, isAlive, type ObjectRecord } from '#shared/store/objects.ts';
+import { decodeObjectOf, isAlive, type ObjectRecord } from '#shared/store/inputs/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 
 /** An entry whose versions name the incarnation. */
@@ -21,7 +21,7 @@ export interface VersionedEntry {
   /** True for an entry of a list. The object had this state at `asOf`, in spite of any stored record. */
   readonly listed?: boolean;
   /**
-   * Every service is woken after the list (shared/clusters/first-lists.ts, beginFirstList), and until it is
+   * Every service is woken after the list (shared/clusters/relay/first-lists.ts, beginFirstList), and until it is
    * applied whole its parts come again.
    */
   readonly ofFirstList?: boolean;

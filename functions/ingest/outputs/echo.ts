@@ -11,7 +11,7 @@ import {
 } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
-import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import type { Version } from '#shared/store/version.ts';
 
 /** An entry of an output kind, beside what sync has saved of that output for one service. */

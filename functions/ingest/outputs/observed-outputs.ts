@@ -3,7 +3,7 @@
  * wrote.
  */
 import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
-import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
@@ -16,9 +16,9 @@ import {
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeEntries, type LiveOutputs, type OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
+import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { isAlive, readObject } from '#shared/store/objects.ts';
-import { type OutputObject, readOutput, type SavedBody, saveOutput } from '#shared/store/outputs.ts';
+import { type OutputObject, readOutput, type SavedBody, saveOutput } from '#shared/store/outputs/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';

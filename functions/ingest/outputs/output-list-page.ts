@@ -5,8 +5,8 @@
 import { concurrently } from '#shared/concurrently.ts';
 import type { OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
-import { raiseFence } from '#shared/store/lists.ts';
-import { isAlive, readObject } from '#shared/store/objects.ts';
+import { raiseFence } from '#shared/store/inputs/lists.ts';
+import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { type MarkApplied, markApplied } from '../batch/page-progress.ts';

@@ -2,20 +2,21 @@
  * Finds saved outputs without an entry in a page of a list. They are deleted, or belong to another service
  * now.
  */
-import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
+
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import type { OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
-import { namespacesInRange } from '#shared/store/namespaces.ts';
-import { objectNamesIn } from '#shared/store/object-keys.ts';
+import { namespacesInRange } from '#shared/store/inputs/namespaces.ts';
+import { objectNamesIn } from '#shared/store/inputs/object-keys.ts';
 import {
   maxNamePrefixLength,
   type OutputSource,
   readOddServices,
   readOutputHeads,
-} from '#shared/store/outputs.ts';
+} from '#shared/store/outputs/outputs.ts';
 import { listed } from '#shared/store/pages.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';

@@ -1,4 +1,4 @@
-import { recordHeartbeat } from '#shared/clusters/relay-state.ts';
+import { recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';

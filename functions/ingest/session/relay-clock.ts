@@ -2,7 +2,7 @@
  * Times by the clock of the relay's node become times of AWS's clock, which the hub's functions have too:
  * latencies and the history compare the two.
  */
-import type { RelayState } from '#shared/clusters/relay-state.ts';
+import type { RelayState } from '#shared/clusters/relay/relay-state.ts';
 
 interface Observed {
   readonly observedAtMs?: number;

@@ -8,14 +8,14 @@
  * - It has another identity. It stays unbound until sweep binds it to `foreignCluster` or begins the next
  *   incarnation.
  */
-import { recordRead } from '#shared/clusters/relay-state.ts';
+import { recordRead } from '#shared/clusters/relay/relay-state.ts';
 import {
   adoptIdentity,
   bindSession,
   foreignCluster,
   readSession,
   recordUnverified,
-} from '#shared/clusters/sessions.ts';
+} from '#shared/clusters/relay/sessions.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
 import type { Events } from '#shared/queue/events.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';

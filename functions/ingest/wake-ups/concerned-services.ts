@@ -2,13 +2,13 @@
 
 import { concurrentlySettled } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { isOverloaded, zoneRatios } from '#shared/controllers/slices/hints/topology.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
-import { labelsOfProjectedPod } from '#shared/kube/pod-projection.ts';
+import { labelsOfProjectedPod } from '#shared/kube/projection/pod-projection.ts';
 import type { Node } from '#shared/kube/types.ts';
 import { type ServiceSelector, servicesForPod } from '#shared/membership/services-for-pod.ts';
-import { isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
-import { decodeObjectOf, isAlive, objectPages } from '#shared/store/objects.ts';
-import { listHints } from '#shared/store/service-counts.ts';
+import { decodeObjectOf, isAlive, objectPages } from '#shared/store/inputs/objects.ts';
+import { listHints } from '#shared/store/outputs/service-counts.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';
 import { selectorsOf } from './selectors.ts';
 

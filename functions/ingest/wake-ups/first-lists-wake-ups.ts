@@ -3,9 +3,10 @@
  * wake-ups for the inputs that it writes. After the first lists it wakes every service once. Wake-ups for
  * outputs are sent at once, because a walk over the services does not find Endpoints without a Service.
  */
-import { holdWakeUps, missesSetLists, missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { wakeAllAfterFirstLists } from '#shared/clusters/mode-switch.ts';
+
 import { readCluster } from '#shared/clusters/record.ts';
+import { holdWakeUps, missesSetLists, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { wakeAllAfterFirstLists } from '#shared/clusters/writer/mode-switch.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 import type { IngestDeps } from '../batch/ingest-deps.ts';

@@ -1,9 +1,9 @@
-import { isShadow } from '#shared/clusters/mode.ts';
+import { isShadow } from '#shared/clusters/writer/mode.ts';
+import { withAnnotatedSelector, withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import type { Service } from '#shared/kube/types.ts';
 import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
-import { withAnnotatedSelector, withOptInSelector } from '#shared/opt-in/writer.ts';
-import { selectorsVersion } from '#shared/store/namespaces.ts';
-import { decodeObjectOf, objectPages } from '#shared/store/objects.ts';
+import { selectorsVersion } from '#shared/store/inputs/namespaces.ts';
+import { decodeObjectOf, objectPages } from '#shared/store/inputs/objects.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 
 /**

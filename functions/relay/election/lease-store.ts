@@ -2,9 +2,9 @@
  * The Lease (coordination.k8s.io/v1) that relays of one cluster share: the only thing in the cluster that a
  * relay may write.
  */
-import { isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
-import { statusError } from '#shared/cluster-api/status.ts';
-import type { HttpTransport } from '#shared/cluster-api/transport.ts';
+import { isConflict, isNotFound } from '#shared/clusters/api/errors.ts';
+import { statusError } from '#shared/clusters/api/status.ts';
+import type { HttpTransport } from '#shared/clusters/api/transport.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
 import { MalformedAnswer } from '../source/watch-source.ts';
 import type { Lease } from './lease.ts';

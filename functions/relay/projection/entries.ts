@@ -1,12 +1,12 @@
 import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
-import { isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
+import { isLeftoverCandidate } from '#shared/controllers/endpoints/outcome.ts';
 import {
   importsManagedBy,
   labelEndpointsManagedBy,
   labelServiceName,
   labelSliceManagedBy,
 } from '#shared/kube/names.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Endpoints, InputKind, OutputKind } from '#shared/kube/types.ts';
 import { sizeOf } from '#shared/queue/message-size.ts';
 import { type InputEntry, maxProjectionSize, type OutputEntry } from '#shared/queue/messages.ts';

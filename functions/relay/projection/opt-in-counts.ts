@@ -1,7 +1,7 @@
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { Kind, Service } from '#shared/kube/types.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
 import type { KubeObject } from '../source/watch-source.ts';
 import { relayKey, serviceOfSlice, sliceManager } from './entries.ts';
 

@@ -2,7 +2,7 @@
  * One kind's lists and watches as they fail and are tried again: back-off, log, metrics, and what the
  * reflector is doing now.
  */
-import { resources } from '#shared/cluster-api/resources.ts';
+import { resources } from '#shared/clusters/api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { sleep } from '../runtime/clock.ts';
 import { ClusterReplaced, isMissingKind, isRefused, retryDelayMs } from '../runtime/relay-errors.ts';

@@ -1,5 +1,5 @@
 /** Reads one list page by page, and sends each page before it reads the next. */
-import { isTooLarge } from '#shared/cluster-api/errors.ts';
+import { isTooLarge } from '#shared/clusters/api/errors.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { encodeParts, type ListedObject } from '#shared/queue/list-parts.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';

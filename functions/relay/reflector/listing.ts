@@ -1,4 +1,4 @@
-import { isExpired } from '#shared/cluster-api/list.ts';
+import { isExpired } from '#shared/clusters/api/list.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { sleep } from '../runtime/clock.ts';
 import { isNewer } from '../source/resource-version.ts';

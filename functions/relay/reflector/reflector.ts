@@ -1,5 +1,5 @@
-import { hasCause } from '#shared/cluster-api/errors.ts';
-import { isExpired } from '#shared/cluster-api/list.ts';
+import { hasCause } from '#shared/clusters/api/errors.ts';
+import { isExpired } from '#shared/clusters/api/list.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { WentBack } from '../runtime/relay-errors.ts';
 import { MalformedAnswer } from '../source/watch-source.ts';

@@ -1,5 +1,5 @@
 /** Errors that end a session or a watch of the relay, and what each one means. */
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 
 /**
  * A session has ended: the cluster's versions went back, or its identity changed. The next session lists

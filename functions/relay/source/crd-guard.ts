@@ -3,10 +3,10 @@
  * CRD is deleted, the API server deletes all of its objects, one after the other, and serves the kind
  * meanwhile. The owners did not ask for that, so exports stay as they are, as for a missing kind.
  */
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { resources } from '#shared/cluster-api/resources.ts';
-import { parseStatus, statusError } from '#shared/cluster-api/status.ts';
-import type { HttpTransport } from '#shared/cluster-api/transport.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import { resources } from '#shared/clusters/api/resources.ts';
+import { parseStatus, statusError } from '#shared/clusters/api/status.ts';
+import type { HttpTransport } from '#shared/clusters/api/transport.ts';
 import { mcsGroup } from '#shared/contract/clusterset-names.ts';
 import type { Kind, ObjectMeta } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';

@@ -1,9 +1,9 @@
 /** The relay's reads over HTTP: lists in pages, and watches as streams of lines. */
-import { parsePage } from '#shared/cluster-api/api-answer.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { collectionPath } from '#shared/cluster-api/resources.ts';
-import { errorOfStatus, statusError } from '#shared/cluster-api/status.ts';
-import type { HttpStream, HttpTransport, RequestOptions } from '#shared/cluster-api/transport.ts';
+import { parsePage } from '#shared/clusters/api/api-answer.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import { collectionPath } from '#shared/clusters/api/resources.ts';
+import { errorOfStatus, statusError } from '#shared/clusters/api/status.ts';
+import type { HttpStream, HttpTransport, RequestOptions } from '#shared/clusters/api/transport.ts';
 import type { Status } from '#shared/kube/types.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type KubeObject, MalformedAnswer, type WatchEvent, type WatchSource } from './watch-source.ts';

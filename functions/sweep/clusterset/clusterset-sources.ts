@@ -2,10 +2,10 @@
  * One minute's look at the clusters whose services others import (MC-71, MC-72): which of them are silent,
  * whether the API of a silent one answers, and which are evicted. Clusters of no set cost nothing here.
  */
-import { ClusterApiError, isTooLarge, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isTooLarge, isWithoutCredentials } from '#shared/clusters/api/errors.ts';
 import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { recordRead } from '#shared/clusters/relay-state.ts';
+import { recordRead } from '#shared/clusters/relay/relay-state.ts';
 import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
 import { hasAnswered, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { isFresh, isLookedAt } from '#shared/clusterset/source-state.ts';

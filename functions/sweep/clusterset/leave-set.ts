@@ -8,7 +8,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { saveExportEntry } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster, saveExportMark } from '#shared/store/exports-of-cluster.ts';
 import { forgetImportStates } from '#shared/store/imports-of-set.ts';
-import { objectNamesIn } from '#shared/store/object-keys.ts';
+import { objectNamesIn } from '#shared/store/inputs/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import { endAtMs, type SweepDeps } from '../sweep-deps.ts';
 import { wakeExports, wakeImporters } from './wake-importers.ts';

@@ -1,8 +1,8 @@
 /** Wakes the imports and exports of names for sweep. */
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
-import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { saveSource } from '#shared/clusters/source-record.ts';
+import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
 import { readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';

@@ -4,9 +4,9 @@
  * controller.
  */
 import { rampShare } from '#shared/clusters/circuit.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { hasRuns, isShadow, isStopped } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { hasRuns, isShadow, isStopped } from '#shared/clusters/writer/mode.ts';
 import type { RequeueCause } from '#shared/contract/requeue-limits.ts';
 import type { RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import { type RequeueDeps, type Requeued, requeue } from '../state/requeue.ts';

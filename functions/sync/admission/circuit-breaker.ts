@@ -1,4 +1,4 @@
-import { ClusterApiError, isWithoutCredentials } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, isWithoutCredentials } from '#shared/clusters/api/errors.ts';
 import {
   type CircuitReason,
   claimProbe,

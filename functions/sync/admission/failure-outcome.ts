@@ -4,10 +4,10 @@
  * and uses up no retries. A fault of an object is the run's own failure. Runs of exports and imports, which
  * have rights and policies of their own, treat refusals and changed objects first.
  */
-import { ClusterApiError, type Failure, failureOf } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError, type Failure, failureOf } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
+import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
 import { type Outcome, RequeueAfter, type RequeueOutcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { requeue } from '../state/requeue.ts';

@@ -4,8 +4,8 @@
  * component, then one each 300 s (Q-29). Each worker has a budget of its own. Recording never fails a run.
  */
 import { createHash } from 'node:crypto';
-import { isAlreadyExists } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { isAlreadyExists } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { CoreEvent, EventSketch } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import type { EventRecorder } from '../state/deps.ts';

@@ -2,22 +2,23 @@
  * The record that a run leaves behind: made when the outputs are saved, written when the lease is free. A
  * failure here never fails the run; it is counted, and readers learn that the record is missing.
  */
-import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
+
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { type Addresses, addressesOf, inEndpoints } from '#shared/history/addresses.ts';
-import { changesBetween, type Why } from '#shared/history/changes.ts';
-import { cutShort, type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
-import { shortened } from '#shared/history/shortened.ts';
-import { encodeRecord } from '#shared/history/text.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
+import { type Addresses, addressesOf, inEndpoints } from '#shared/controllers/history/addresses.ts';
+import { changesBetween, type Why } from '#shared/controllers/history/changes.ts';
+import { cutShort, type HistoryRecord, isWorthKeeping } from '#shared/controllers/history/history-record.ts';
+import { shortened } from '#shared/controllers/history/shortened.ts';
+import { encodeRecord } from '#shared/controllers/history/text.ts';
+import { isOwnedBy } from '#shared/controllers/slices/planned-slice.ts';
+import { verdictsOf } from '#shared/controllers/verdicts/pod-verdicts.ts';
+import type { ChangeReason } from '#shared/controllers/verdicts/verdict.ts';
 import { type Controller, isController, outputKindOf } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, fieldManagerOf } from '#shared/kube/names.ts';
 import type { EndpointSlice, OutputKind } from '#shared/kube/types.ts';
-import { isOwnedBy } from '#shared/slices/planned-slice.ts';
-import { saveRecord } from '#shared/store/history-records.ts';
-import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import { saveRecord } from '#shared/store/outputs/history-records.ts';
+import type { OutputObject, OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { verdictsOf } from '#shared/verdicts/pod-verdicts.ts';
-import type { ChangeReason } from '#shared/verdicts/verdict.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import type { EndedRun, NewRecord } from '../state/reconciler.ts';

@@ -1,6 +1,6 @@
 /** Metrics, log lines and Events of a run. */
 import { objectiveMs } from '#shared/contract/metrics.ts';
-import { serviceReference } from '#shared/slices/outcome.ts';
+import { serviceReference } from '#shared/controllers/slices/outcome.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { GivenUp } from '#shared/workqueue/finish.ts';
 import type { SyncDeps } from '../state/deps.ts';

@@ -1,5 +1,5 @@
 /** The run of an export or an import. */
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SetKey } from '#shared/store/clusterset-index.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';

@@ -5,7 +5,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type ExportValidity, staysInSet, validityOf } from '#shared/clusterset/export-validity.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
-import { project } from '#shared/kube/projection.ts';
+import { project } from '#shared/kube/projection/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';

@@ -2,8 +2,8 @@
  * The writes of an import's derived Service. No Service goes before the API server has taken the next one in
  * a dry run.
  */
-import { ClusterApiError, isAlreadyExists, isInvalid } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError, isAlreadyExists, isInvalid } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
 import {
   type DerivedDraft,

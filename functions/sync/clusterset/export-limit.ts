@@ -1,7 +1,7 @@
 /** How many Services a cluster exports, of one namespace and altogether (MC-59). Names alone are counted. */
 import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
-import { firstNamesOf, objectNamesIn } from '#shared/store/object-keys.ts';
+import { firstNamesOf, objectNamesIn } from '#shared/store/inputs/object-keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';

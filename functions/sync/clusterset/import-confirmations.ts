@@ -4,8 +4,9 @@
  * these exports; the state has the pending wake-up until they are woken. An export that waits for a
  * confirmation is requeued.
  */
-import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
+
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { hasRuns, isDeregistered } from '#shared/clusters/writer/mode.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
 import { confirms, type ImportState, stateOf } from '#shared/clusterset/import-state.ts';
 import { concurrently } from '#shared/concurrently.ts';

@@ -9,7 +9,7 @@ import { previewImport } from '#shared/clusterset/preview.ts';
 import { allToEnd } from '#shared/concurrently.ts';
 import { endpointLines, portsText } from '#shared/kube/listed-endpoints.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
-import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import { limited } from '../state/difference-lines.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { reportOf } from './import-report-record.ts';

@@ -1,9 +1,9 @@
 /** The writes that a plan for the slices of an import asks for, each source for itself. */
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ImportedSlicesPlan } from '#shared/clusterset/imported-slices.ts';
+import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import type { SliceDraft } from '#shared/slices/plan.ts';
 import { createSlice, deleteAsSeen } from '../writes/conditional-writes.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 

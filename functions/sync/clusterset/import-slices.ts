@@ -2,7 +2,7 @@
  * Plans the slices of an import for all sources together, asks the mass-removal guard for each source, and
  * writes the slices (MC-74).
  */
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterState } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import {
@@ -14,6 +14,8 @@ import { leftOutNotes } from '#shared/clusterset/left-out.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import type { LeftOutReason } from '#shared/clusterset/source-pods.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
+import { slicesAfter } from '#shared/controllers/slices/slices-after.ts';
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import {
   importsManagedBy,
@@ -22,8 +24,6 @@ import {
   labelSourceCluster,
 } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
-import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import { slicesAfter } from '#shared/slices/slices-after.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { guardRemoval } from '../guards/mass-removal-guard.ts';
 import { listPods } from '../state/live-pods.ts';

@@ -1,9 +1,10 @@
 /**
  * The sources of an import: the exports of its name, and the pods of each source that is not silent (MC-70).
  */
-import { hasLeft } from '#shared/clusters/mode.ts';
+
 import { type ClusterState, readClusterState } from '#shared/clusters/record.ts';
 import { isListed, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
+import { hasLeft } from '#shared/clusters/writer/mode.ts';
 import { decodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import { zonesOf } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';

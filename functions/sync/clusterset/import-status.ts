@@ -1,5 +1,5 @@
 /** The addresses and the status of a ServiceImport. */
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { changedConditions, type UntimedCondition } from '#shared/clusterset/conditions.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import type { ImportStatus, ServiceImport } from '#shared/kube/mcs-types.ts';

@@ -1,12 +1,12 @@
 /** The pods of an export. Its run reads them once for all importers, whose number is up to a hundred. */
 import { encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
 import {
   type SavedPods,
   type StoredExportedPods,
   saveExportedPods,
 } from '#shared/store/exported-pods-record.ts';
+import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
 import { nodesOf, readPods, selected } from '../state/inputs.ts';
 import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';

@@ -8,9 +8,9 @@ import { type InvalidExport, staysInSet } from '#shared/clusterset/export-validi
 import { decodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
 import type { ExportedService } from '#shared/clusterset/precedence.ts';
+import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { type StoredExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
 
 export interface PublishedExport {

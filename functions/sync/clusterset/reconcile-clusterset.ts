@@ -1,10 +1,15 @@
 /** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
-import { ClusterApiError, failureOf, isNamespaceTerminating, isRefusal } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import {
+  ClusterApiError,
+  failureOf,
+  isNamespaceTerminating,
+  isRefusal,
+} from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { mayExport } from '#shared/clusters/clusterset-membership.ts';
-import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { hasRuns } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { takeTurn } from '#shared/workqueue/import-turns.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';

@@ -4,8 +4,8 @@
  * cluster's API come last, so that an unreachable cluster delays no importer.
  */
 import { importsAnything, listImporters } from '#shared/clusters/clusterset-membership.ts';
-import { hasLeft, hasRuns } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { hasLeft, hasRuns } from '#shared/clusters/writer/mode.ts';
 import {
   changedConditions,
   type ExportStanding,
@@ -24,7 +24,7 @@ import {
   type StoredExportedPods,
 } from '#shared/store/exported-pods-record.ts';
 import { type ExportMark, readExportMark, saveExportMark } from '#shared/store/exports-of-cluster.ts';
-import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { requeue, requeueRun } from '../state/requeue.ts';

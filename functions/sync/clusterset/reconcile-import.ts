@@ -3,19 +3,19 @@
  * slices of each source, then the status. Each run reads the present objects from the cluster, and every
  * write has preconditions. A repeated run writes nothing.
  */
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { hasAnswered } from '#shared/clusters/source-witness.ts';
 import { isDerivedFrom } from '#shared/clusterset/import-ownership.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus } from '#shared/clusterset/service-import.ts';
 import { allToEnd } from '#shared/concurrently.ts';
-import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
+import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
-import { isAlive, readObject } from '#shared/store/objects.ts';
+import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { requeue } from '../state/requeue.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';

@@ -1,7 +1,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
-import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 
 /**

@@ -11,7 +11,7 @@ import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import { keptMerge } from '#shared/clusterset/kept-merge.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
-import { decodeObjectOf, readObject } from '#shared/store/objects.ts';
+import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 import { validityIn } from './confirmed-validity.ts';
 import { withinLimit } from './export-limit.ts';

@@ -1,6 +1,7 @@
 /** A run of an export or import wakes runs of other clusters, which its findings concern. */
-import { isDeregistered } from '#shared/clusters/mode.ts';
+
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { type WakeUp, wakeUp } from '#shared/workqueue/rules/message.ts';

@@ -1,8 +1,8 @@
 /** The endpoints controller's part of a run. */
-import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/cluster-api/errors.ts';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
-import { endpointsFailure } from '#shared/endpoints/outcome.ts';
-import type { EndpointsPlan, EndpointsWrite } from '#shared/endpoints/plan.ts';
+import { ClusterApiError, isAlreadyExists, isConflict, isNotFound } from '#shared/clusters/api/errors.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import { endpointsFailure } from '#shared/controllers/endpoints/outcome.ts';
+import type { EndpointsPlan, EndpointsWrite } from '#shared/controllers/endpoints/plan.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';

@@ -3,14 +3,11 @@
  * to write, then the hand-over from the former writer. The run reads the Service from the cluster before it
  * deletes anything.
  */
-import { ClusterApiError, isConflict } from '#shared/cluster-api/errors.ts';
-import { writesOptIn } from '#shared/clusters/mode.ts';
+import { ClusterApiError, isConflict } from '#shared/clusters/api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { writerFor } from '#shared/clusters/writer-for.ts';
+import { writesOptIn } from '#shared/clusters/writer/mode.ts';
+import { writerFor } from '#shared/clusters/writer/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
-import { sameLabels } from '#shared/kube/labels.ts';
-import { annotationSelector, labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { EndpointSlice, Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import {
   type HandOverInput,
   handOver,
@@ -21,13 +18,20 @@ import {
   servedBy,
   waitingForOthers,
   waitingText,
-} from '#shared/opt-in/hand-over.ts';
-import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
-import { handedOverEvent, handOverWaitsEvent, slicesFailureEvent } from '#shared/slices/outcome.ts';
-import type { SliceDraft } from '#shared/slices/plan.ts';
-import { isOwnedBy } from '#shared/slices/planned-slice.ts';
-import type { OutputRecord } from '#shared/store/outputs.ts';
-import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
+} from '#shared/controllers/opt-in/hand-over.ts';
+import { withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
+import {
+  handedOverEvent,
+  handOverWaitsEvent,
+  slicesFailureEvent,
+} from '#shared/controllers/slices/outcome.ts';
+import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
+import { isOwnedBy } from '#shared/controllers/slices/planned-slice.ts';
+import { sameLabels } from '#shared/kube/labels.ts';
+import { annotationSelector, labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice, Endpoints, Pod, Service } from '#shared/kube/types.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
+import { readDifference, saveDifference } from '#shared/store/outputs/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { faultOf } from '../admission/failure-outcome.ts';
@@ -242,10 +246,8 @@ const slicesOf = ({ cluster, inputs }: Run, pods: readonly Pod[]): readonly Slic
 async function isDoubtful(run: Run, slices: readonly EndpointSlice[]): Promise<boolean> {
   const before = [...new Set(podsIn(slices.filter((s) => isOptInSlice(s) || isBuiltInSlice(s))))];
   const leftBy = (pods: readonly Pod[]) => podsIn(slicesOf(run, pods));
-  return (
-    (await verifiedPods(run, { controller: 'slices', before, left: leftBy(run.inputs.pods), leftBy })) !==
-    undefined
-  );
+  const left = leftBy(run.inputs.pods);
+  return (await verifiedPods(run, { controller: 'slices', before, left, leftBy })) !== undefined;
 }
 
 /**

@@ -4,13 +4,13 @@
  * they would serve pods that are gone for ever. The manifest of such a cluster may have taken the hub's
  * rights away.
  */
-import { type ClusterApiError, isRefusal } from '#shared/cluster-api/errors.ts';
-import { isShadow, writesOptIn } from '#shared/clusters/mode.ts';
+import { type ClusterApiError, isRefusal } from '#shared/clusters/api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { refusedText } from '#shared/opt-in/hand-over.ts';
+import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
+import { refusedText } from '#shared/controllers/opt-in/hand-over.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { forgetOutputs, type OutputRecord } from '#shared/store/outputs.ts';
-import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
+import { forgetOutputs, type OutputRecord } from '#shared/store/outputs/outputs.ts';
+import { readDifference, saveDifference } from '#shared/store/outputs/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';

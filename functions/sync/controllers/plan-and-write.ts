@@ -4,7 +4,7 @@
  */
 import type { Controller } from '#shared/kube/controllers.ts';
 import type { OutputKind, Pod } from '#shared/kube/types.ts';
-import type { OutputObject } from '#shared/store/outputs.ts';
+import type { OutputObject } from '#shared/store/outputs/outputs.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from '../state/run.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';

@@ -4,9 +4,11 @@
  * other writer may be about to write.
  */
 
-import { recordDifference } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { recordDifference } from '#shared/clusters/writer/readiness.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
+import { slicesAfter } from '#shared/controllers/slices/slices-after.ts';
 import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { endpointLines } from '#shared/kube/listed-endpoints.ts';
@@ -17,10 +19,8 @@ import {
   optInManagedBy,
 } from '#shared/kube/names.ts';
 import type { Endpoints, OutputKind } from '#shared/kube/types.ts';
-import type { SliceDraft } from '#shared/slices/plan.ts';
-import { slicesAfter } from '#shared/slices/slices-after.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { readDifference, saveDifference } from '#shared/store/shadow-record.ts';
+import { readDifference, saveDifference } from '#shared/store/outputs/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { limited } from '../state/difference-lines.ts';

@@ -7,18 +7,23 @@ import {
   isConflict,
   isNamespaceTerminating,
   isNotFound,
-} from '#shared/cluster-api/errors.ts';
+} from '#shared/clusters/api/errors.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import {
+  joinErrors,
+  slicesFailureEvent,
+  summarizeErrors,
+  writeFailure,
+} from '#shared/controllers/slices/outcome.ts';
+import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/controllers/slices/plan.ts';
+import { isOwnedBy } from '#shared/controllers/slices/planned-slice.ts';
+import { slicesAfter } from '#shared/controllers/slices/slices-after.ts';
+import type { TriggerTimes } from '#shared/controllers/triggertime/tracker.ts';
 import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
-import { joinErrors, slicesFailureEvent, summarizeErrors, writeFailure } from '#shared/slices/outcome.ts';
-import type { AddressTypePlan, SliceDraft, SlicesPlan } from '#shared/slices/plan.ts';
-import { isOwnedBy } from '#shared/slices/planned-slice.ts';
-import { slicesAfter } from '#shared/slices/slices-after.ts';
-import type { OutputRecord } from '#shared/store/outputs.ts';
-import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { type Outcome, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import { faultOf } from '../admission/failure-outcome.ts';
 import { noteIfForeign } from '../guards/foreign-writes.ts';

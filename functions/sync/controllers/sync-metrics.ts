@@ -2,8 +2,8 @@
  * The metrics of upstream's EndpointSlice controller (contract/upstream-metrics.ts), observed where upstream
  * observes them.
  */
-import type { AddressTypePlan, SlicesPlan } from '#shared/slices/plan.ts';
-import type { GaugeRecord } from '#shared/store/service-counts.ts';
+import type { AddressTypePlan, SlicesPlan } from '#shared/controllers/slices/plan.ts';
+import type { GaugeRecord } from '#shared/store/outputs/service-counts.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { Run } from '../state/run.ts';
 

@@ -1,9 +1,9 @@
 /** The mass-removal guard of a run of a service. */
 import { isDeepStrictEqual } from 'node:util';
+import { withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
-import { project } from '#shared/kube/projection.ts';
+import { project } from '#shared/kube/projection/projection.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { withOptInSelectorFor } from '#shared/opt-in/writer.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { guardRemoval, type Removal } from '../guards/mass-removal-guard.ts';
 import { listPods } from '../state/live-pods.ts';

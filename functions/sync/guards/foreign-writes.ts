@@ -3,9 +3,11 @@
  * is not written for a time. A manager that writes to many services in several namespaces, as
  * kube-controller-manager or another hub does, stops the cluster until a person switches its mode.
  */
-import { afterForeignWrites } from '#shared/clusters/contested-service.ts';
+
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { noteForeignService, recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
+import { afterForeignWrites } from '#shared/clusters/writer/contested-service.ts';
+import { noteForeignService, recordWriterConflict } from '#shared/clusters/writer/writer-conflict.ts';
+import { contestedEvent } from '#shared/controllers/slices/outcome.ts';
 import { isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
 import {
   endpointsManagedBy,
@@ -15,9 +17,8 @@ import {
   optInManagedBy,
 } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
-import { contestedEvent } from '#shared/slices/outcome.ts';
-import type { OutputObject, OutputRecord } from '#shared/store/outputs.ts';
-import type { ForeignWrites } from '#shared/store/service-counts.ts';
+import type { OutputObject, OutputRecord } from '#shared/store/outputs/outputs.ts';
+import type { ForeignWrites } from '#shared/store/outputs/service-counts.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { ForeignWrite, Run } from '../state/run.ts';

@@ -1,5 +1,5 @@
 /** May the run go on, and may it write? */
-import { contestedUntilMs } from '#shared/clusters/contested-service.ts';
+import { contestedUntilMs } from '#shared/clusters/writer/contested-service.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
 import { ok } from '#shared/workqueue/rules/outcome.ts';
 import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';

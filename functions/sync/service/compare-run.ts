@@ -2,8 +2,8 @@
  * The comparisons of a shadow cluster. Services that opt in are written all the same, and what was written of
  * them is deleted.
  */
-import { writesOptIn } from '#shared/clusters/mode.ts';
-import { forgetOutputs, readOutputs } from '#shared/store/outputs.ts';
+import { writesOptIn } from '#shared/clusters/writer/mode.ts';
+import { forgetOutputs, readOutputs } from '#shared/store/outputs/outputs.ts';
 import { concernsOptIn, hasOptInSlices } from '../controllers/opt-in-hand-over.ts';
 import { mayWithdraw, type TaskBeside, withdrawalOf } from '../controllers/opt-in-off.ts';
 import { compareWithCluster } from '../controllers/shadow-compare.ts';

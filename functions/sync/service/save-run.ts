@@ -4,8 +4,8 @@
  */
 import { allToEnd } from '#shared/concurrently.ts';
 import { outputKindOf } from '#shared/kube/controllers.ts';
-import { forgetOutputs, saveOutputs } from '#shared/store/outputs.ts';
-import { type ServiceCounts, saveCounts } from '#shared/store/service-counts.ts';
+import { forgetOutputs, saveOutputs } from '#shared/store/outputs/outputs.ts';
+import { type ServiceCounts, saveCounts } from '#shared/store/outputs/service-counts.ts';
 import { saveTriggers } from '#shared/store/triggers.ts';
 import { isHeld } from '#shared/workqueue/take.ts';
 import { countForeign, foreignAfter } from '../guards/foreign-writes.ts';

@@ -1,5 +1,5 @@
 /** Both controllers of a service: each decides, asks the mass-removal guard and writes (plan-and-write.ts). */
-import { writesOptIn } from '#shared/clusters/mode.ts';
+import { writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { type Controller, isController } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';

@@ -1,7 +1,7 @@
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { EventSketch, Node } from '#shared/kube/types.ts';
-import type { Pods } from '#shared/pods/namespace-pods.ts';
+import type { Pods } from '#shared/store/inputs/namespace-pods.ts';
 import type { WorkQueueDeps } from '#shared/workqueue/deps.ts';
 import type { WakePace } from '#shared/workqueue/wake-pace.ts';
 

@@ -1,24 +1,24 @@
 /** The inputs of a run. Every read is strongly consistent; prefetch.ts decides when it begins. */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { type Writers, writersFor } from '#shared/clusters/writer-for.ts';
+import { type Writers, writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { allToEnd } from '#shared/concurrently.ts';
+import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
+import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
+import type { HintsRecord } from '#shared/controllers/slices/plan.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
-import type { ProjectedPod } from '#shared/kube/pod-projection.ts';
-import { decodeProjection } from '#shared/kube/projection.ts';
+import type { ProjectedPod } from '#shared/kube/projection/pod-projection.ts';
+import { decodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
-import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
-import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/opt-in/writer.ts';
-import { PodsTooLarge } from '#shared/pods/namespace-pods.ts';
-import type { HintsRecord } from '#shared/slices/plan.ts';
-import type { ServiceKey } from '#shared/store/keys.ts';
+import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
 import {
   decodeObjectOf,
   isAlive,
   type ObjectRecord,
   objectPages,
   readObject,
-} from '#shared/store/objects.ts';
+} from '#shared/store/inputs/objects.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 import {
   type OutputRecord,
   type OutputSource,
@@ -26,8 +26,8 @@ import {
   readSaved,
   type SavedBodies,
   type SavedOutputs,
-} from '#shared/store/outputs.ts';
-import { readCounts, type ServiceCounts } from '#shared/store/service-counts.ts';
+} from '#shared/store/outputs/outputs.ts';
+import { readCounts, type ServiceCounts } from '#shared/store/outputs/service-counts.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { KeptNodes, NodesRead, SyncDeps } from './deps.ts';
 

@@ -1,6 +1,6 @@
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { Labels } from '#shared/kube/labels.ts';
-import { project } from '#shared/kube/projection.ts';
+import { project } from '#shared/kube/projection/projection.ts';
 import type { Pod } from '#shared/kube/types.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The result of a run of any kind of work. */
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { FinishedRun } from '#shared/workqueue/finish.ts';
 import type { Inputs } from './inputs.ts';

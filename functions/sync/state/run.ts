@@ -1,13 +1,13 @@
 /** One run of one service: what both controllers share. */
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { HintsRecord } from '#shared/controllers/slices/plan.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { Part } from '#shared/kube/work-kinds.ts';
-import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import type { OutputRecord } from '#shared/store/outputs.ts';
-import type { GaugeRecord, ServiceCounts } from '#shared/store/service-counts.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
+import type { GaugeRecord, ServiceCounts } from '#shared/store/outputs/service-counts.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import { incarnationOf } from '#shared/store/version.ts';
 import { partState, type WorkItem } from '#shared/workqueue/rules/item.ts';

@@ -1,6 +1,6 @@
 /** The objects that a run has seen on the API server. They are saved if the worker still holds the lease. */
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import type { OutputName, OutputObject, OutputRecord } from '#shared/store/outputs.ts';
+import type { OutputName, OutputObject, OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 /**

@@ -1,9 +1,9 @@
 /** Writes to a cluster's API with preconditions, for the controllers and for imports. */
-import { isAlreadyExists } from '#shared/cluster-api/errors.ts';
-import type { ApiKind, ClusterApi } from '#shared/cluster-api/port.ts';
+import { isAlreadyExists } from '#shared/clusters/api/errors.ts';
+import type { ApiKind, ClusterApi } from '#shared/clusters/api/port.ts';
+import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
+import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import type { EndpointSlice, ObjectMeta } from '#shared/kube/types.ts';
-import type { SliceDraft } from '#shared/slices/plan.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
 
 /** Deletes the object only as the caller has read it. Resolves to false if the object was gone. */
 export async function deleteAsSeen(

@@ -1,6 +1,6 @@
 /** `config check --account`: asks AWS, by calls that read, what no synthesis knows. */
 import type { Config } from '#infra/config/config.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { type AccountDeps, checkCluster } from './account-cluster.ts';
 import type { Finding } from './account-finding.ts';
 import { checkHub } from './account-hub.ts';

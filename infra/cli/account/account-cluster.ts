@@ -7,8 +7,8 @@ import { oldestSupported, unsupportedVersion } from '#infra/cli/ask/explain/vers
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
 import { relayServiceAccount } from '#infra/relay/relay-names.ts';
-import { credentialsOf } from '#shared/cluster-api/cluster-credentials.ts';
-import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
+import { credentialsOf } from '#shared/clusters/api/cluster-credentials.ts';
+import { credentialEndMs } from '#shared/clusters/api/credential-end.ts';
 import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
 import { checkKey } from './account-keys.ts';
 import { type Aws, inRegion } from './aws-cli.ts';

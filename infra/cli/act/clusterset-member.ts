@@ -12,8 +12,8 @@ import {
   isMember,
   namespacesText,
 } from '#shared/clusters/clusterset-membership.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import type { ClustersetKind } from '#shared/kube/types.ts';
 
 export interface SetSwitchOptions {

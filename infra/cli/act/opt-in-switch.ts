@@ -13,10 +13,10 @@ import { listedNames } from '#infra/cli/terminal/counted.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
-import { abandonOptIn, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import type { OptIn } from '#shared/opt-in/writer.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
+import { abandonOptIn, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { withdraw } from './opt-in-withdraw.ts';
 
 export interface OptInOptions {

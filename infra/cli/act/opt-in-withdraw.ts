@@ -8,11 +8,11 @@ import { hasOptInSlices, keyOf, servicesWhere } from '#infra/cli/ask/opt-in/opt-
 import { counted, listedNames } from '#infra/cli/terminal/counted.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import type { ModeSwitch } from '#shared/clusters/mode.ts';
-import { isWoken, withdrawOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import type { ModeSwitch } from '#shared/clusters/writer/mode.ts';
+import { isWoken, withdrawOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import { type Writer, writerOf } from '#shared/controllers/opt-in/writer.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { type Writer, writerOf } from '#shared/opt-in/writer.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';

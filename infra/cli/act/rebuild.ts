@@ -8,10 +8,10 @@
  */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
-import { isDeregistered, type Mode } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { drainMs, modeBeforeRebuild, startRebuild } from '#shared/clusters/removal.ts';
+import { isDeregistered, type Mode } from '#shared/clusters/writer/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { clusterOfKey, sessionKey } from '#shared/store/keys.ts';
 import type { Key, Table } from '#shared/store/table.ts';

@@ -12,9 +12,9 @@ import {
   type Message,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { QueueDirectory } from '#shared/clusters/queue-directory.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { isController } from '#shared/kube/controllers.ts';
 import { workText } from '#shared/kube/work-kinds.ts';

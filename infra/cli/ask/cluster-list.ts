@@ -17,14 +17,14 @@ import {
 import { say } from '#infra/cli/terminal/printable.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { isDeregistered, isShadow } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { servicesWithoutWriter } from '#shared/clusters/services-without-writer.ts';
-import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { isDeregistered, isShadow } from '#shared/clusters/writer/mode.ts';
+import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
+import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { countDifferences } from '#shared/store/shadow-record.ts';
+import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Count, Time } from './explanation-data.ts';
 import { offsetOf, waitOf } from './relay-timing.ts';
 

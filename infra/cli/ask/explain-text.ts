@@ -7,7 +7,7 @@ import type {
 } from '#infra/cli/ask/explain/explanation.ts';
 import { isReady } from '#infra/cli/ask/explain/standing.ts';
 import { columns, type Line, type Style } from '#infra/cli/terminal/print-answer.ts';
-import type { PodVerdict } from '#shared/verdicts/verdict.ts';
+import type { PodVerdict } from '#shared/controllers/verdicts/verdict.ts';
 
 export interface ExplanationView {
   /** Every pod with each of its places, instead of pods by reason. */

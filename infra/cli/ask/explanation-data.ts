@@ -12,9 +12,9 @@ import type {
 } from '#infra/cli/ask/explain/explanation.ts';
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { isReady } from '#infra/cli/ask/explain/standing.ts';
-import { type WriterFor, writersFor } from '#shared/clusters/writer-for.ts';
+import { type WriterFor, writersFor } from '#shared/clusters/writer/writer-for.ts';
+import type { PodVerdict, Reason } from '#shared/controllers/verdicts/verdict.ts';
 import type { AddressType } from '#shared/kube/types.ts';
-import type { PodVerdict, Reason } from '#shared/verdicts/verdict.ts';
 import { partState } from '#shared/workqueue/rules/item.ts';
 
 export const apiVersion = 'fleet-endpoints/v1';

@@ -6,10 +6,10 @@
 import { effectiveMs } from '#infra/cli/ask/history/record-facts.ts';
 import { type Filter, filtered, recordKind } from '#infra/cli/ask/history/sentences.ts';
 import type { Then } from '#infra/cli/ask/history/then.ts';
-import type { HistoryRecord, PodMoves } from '#shared/history/history-record.ts';
+import type { HistoryRecord, PodMoves } from '#shared/controllers/history/history-record.ts';
+import type { ChangeReason } from '#shared/controllers/verdicts/verdict.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import type { ChangeReason } from '#shared/verdicts/verdict.ts';
 import { apiVersion, type Count, type OfBoth, type Time } from './explanation-data.ts';
 
 /** A run. */

@@ -4,7 +4,7 @@
  */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationClusterset, importManagedBy } from '#shared/kube/names.ts';
-import { decodeObjectOf, readObjects } from '#shared/store/objects.ts';
+import { decodeObjectOf, readObjects } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 
 const shown = 5;

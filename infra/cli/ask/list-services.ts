@@ -4,8 +4,8 @@ import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { namespacesInRange } from '#shared/store/namespaces.ts';
-import { objectsIn } from '#shared/store/objects.ts';
+import { namespacesInRange } from '#shared/store/inputs/namespaces.ts';
+import { objectsIn } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 
 export interface ServiceName {

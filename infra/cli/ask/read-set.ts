@@ -2,20 +2,20 @@
 
 import type { ImporterInput, SetInput, SourceInput } from '#infra/cli/ask/explain/set-input.ts';
 import { listImporters } from '#shared/clusters/clusterset-membership.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { zonesOf } from '#shared/clusterset/import-hints.ts';
 import { localityOfExport } from '#shared/clusterset/locality.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
-import { withOptInSelector } from '#shared/opt-in/writer.ts';
 import { readSetEntries } from '#shared/store/clusterset-index.ts';
 import { readImportReport } from '#shared/store/import-report.ts';
+import { decodeObjectOf, objectsIn, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { decodeObjectOf, objectsIn, readObject } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 

@@ -2,7 +2,7 @@
  * What the newest heartbeat of a relay shows besides its life: how long events wait in the cluster's queue,
  * and the clock of the relay's node.
  */
-import type { RelayState } from '#shared/clusters/relay-state.ts';
+import type { RelayState } from '#shared/clusters/relay/relay-state.ts';
 
 /**
  * A queue without a backlog takes less than a second, and a node whose clock is synchronised is not so far

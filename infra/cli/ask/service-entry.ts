@@ -1,5 +1,5 @@
 /** A service in a list of services. */
-import type { WriterFor } from '#shared/clusters/writer-for.ts';
+import type { WriterFor } from '#shared/clusters/writer/writer-for.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 
 export interface ServiceEntry {

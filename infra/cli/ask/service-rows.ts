@@ -1,16 +1,16 @@
 /** The services of a cluster with their writers and the state of their pods. */
 
 import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
-import { isShadow } from '#shared/clusters/mode.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { writersFor } from '#shared/clusters/writer-for.ts';
+import { isShadow } from '#shared/clusters/writer/mode.ts';
+import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import { isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { withOptInSelector } from '#shared/opt-in/writer.ts';
-import { objectsIn } from '#shared/store/objects.ts';
-import { listDifferences } from '#shared/store/shadow-record.ts';
+import { objectsIn } from '#shared/store/inputs/objects.ts';
+import { listDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readServices, typeOf } from './list-services.ts';
 import type { ServiceEntry } from './service-entry.ts';

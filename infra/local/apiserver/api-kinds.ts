@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiKind, ApiObject } from '#shared/cluster-api/port.ts';
-import { type Resource, resources } from '#shared/cluster-api/resources.ts';
+import type { ApiKind, ApiObject } from '#shared/clusters/api/port.ts';
+import { type Resource, resources } from '#shared/clusters/api/resources.ts';
 import type { ObjectMeta } from '#shared/kube/types.ts';
 
 export type StoreKind = ApiKind;

@@ -1,4 +1,4 @@
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { Status } from '#shared/kube/types.ts';
 import { detailsOf, type NamedBy, qualified, type StoreKind } from './api-kinds.ts';
 

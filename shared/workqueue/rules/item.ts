@@ -24,7 +24,7 @@ export interface WorkItem {
    */
   readonly triggers: string | undefined;
   /**
-   * Id of the newest record of the service's history (store/history-records.ts), so a reader can detect a
+   * Id of the newest record of the service's history (outputs/history-records.ts), so a reader can detect a
    * missing record.
    */
   readonly newestRecord?: number | undefined;

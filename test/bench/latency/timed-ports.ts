@@ -1,4 +1,4 @@
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
 import type { Scheduler } from '#test/simulation/scheduler.ts';

@@ -3,14 +3,14 @@
  * relay's and the writer's own rights.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isRefusal } from '#shared/cluster-api/errors.ts';
-import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https.ts';
-import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
+import { isRefusal } from '#shared/clusters/api/errors.ts';
+import { type HttpsClusterApi, httpsClusterApi } from '#shared/clusters/api/https.ts';
+import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { annotationDerivedService } from '#shared/contract/clusterset-names.ts';
-import { mcsApiVersion } from '#shared/kube/clusterset-projection.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset, importManagedBy } from '#shared/kube/names.ts';
+import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type RelayRun, runRelay } from '#test/relay/run-relay.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';

@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { writerPolicies } from '#infra/relay/writer-policies.ts';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
-import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
+import { httpsClusterApi } from '#shared/clusters/api/https.ts';
+import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { annotationDerivedService } from '#shared/contract/clusterset-names.ts';
 import { hasFeature } from '#shared/kube/kubernetes-version.ts';

@@ -3,7 +3,7 @@
  * the services.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { Api } from '#test/e2e/api.ts';
 
 export interface Life {

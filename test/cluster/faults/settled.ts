@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { blockedBy } from '#shared/clusters/writer-conflict.ts';
+import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { Api } from '#test/e2e/api.ts';

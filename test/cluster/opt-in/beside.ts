@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
 import {
   annotationSelector,
   labelSliceManagedBy,
@@ -12,7 +13,6 @@ import {
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { addressesServed } from '#shared/opt-in/hand-over.ts';
 import { findRun } from '#test/cluster/faults/scene.ts';
 import { type Api, connectApi, type Draft } from '#test/e2e/api.ts';
 import { type Observed, observe } from '#test/e2e/observed.ts';

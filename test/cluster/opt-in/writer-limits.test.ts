@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { WriterTasks } from '#infra/relay/writer-policies.ts';
-import { type HttpTransport, httpTransport } from '#shared/cluster-api/transport.ts';
+import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
 import {
   labelEndpointsManagedBy,
   labelServiceName,

@@ -1,7 +1,7 @@
 /** Counts the write requests of a controller while nothing changes. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 
 type Counts = ReadonlyMap<string, number>;
 

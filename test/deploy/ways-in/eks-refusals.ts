@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { writerGroup } from '#infra/relay/relay-names.ts';
-import { type AwsCredentials, eksToken } from '#shared/cluster-api/eks-token.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { type AwsCredentials, eksToken } from '#shared/clusters/api/eks-token.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { eventually } from '#test/deploy/operator.ts';
 import type { ServedCluster } from '#test/deploy/served-cluster.ts';
 import type { Step } from '#test/deploy/step.ts';

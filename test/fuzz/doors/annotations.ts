@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import { askedLocality, localityText } from '#shared/clusterset/locality.ts';
+import { parseSelector } from '#shared/controllers/opt-in/selector.ts';
+import { withAnnotatedSelector, withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { annotationMinLocal, annotationPrefer, annotationSelector } from '#shared/kube/names.ts';
-import { project } from '#shared/kube/projection.ts';
+import { project } from '#shared/kube/projection/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { parseSelector } from '#shared/opt-in/selector.ts';
-import { withAnnotatedSelector, withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { type Door, ensure } from '../door.ts';
 import { hostileText, someLabels } from '../hostile.ts';
 

@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc, { type Arbitrary } from 'fast-check';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { type HttpsClusterApi, httpsClusterApi } from '#shared/cluster-api/https.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import { type HttpsClusterApi, httpsClusterApi } from '#shared/clusters/api/https.ts';
 import { type Door, ensure } from '../door.ts';
 import {
   anyJson,

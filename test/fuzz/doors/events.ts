@@ -3,7 +3,7 @@
  * follow.
  */
 import fc, { type Arbitrary } from 'fast-check';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { readEvents } from '#shared/queue/events.ts';
 import { messageVersion } from '#shared/queue/messages.ts';

@@ -13,8 +13,8 @@ import { ClusterReplaced, WentBack } from '#functions/relay/runtime/relay-errors
 import { UnorderedVersions } from '#functions/relay/source/resource-version.ts';
 import { MalformedAnswer } from '#functions/relay/source/watch-source.ts';
 import { httpWatchSource } from '#functions/relay/source/watch-source-http.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { HttpTransport } from '#shared/cluster-api/transport.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { HttpTransport } from '#shared/clusters/api/transport.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';

@@ -4,7 +4,7 @@
  * be without it.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { setKey } from '#shared/store/keys.ts';

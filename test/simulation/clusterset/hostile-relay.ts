@@ -3,7 +3,7 @@
  * fits into a message. Its cluster exports none of this. Valid names begin with `hostileName`, and invalid
  * names begin with the names of other clusters.
  */
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';

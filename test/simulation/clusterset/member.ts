@@ -3,7 +3,7 @@
 import { storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
 import { Lambdas } from '../lambdas.ts';
 import { Life } from '../life.ts';

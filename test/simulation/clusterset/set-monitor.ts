@@ -1,10 +1,10 @@
 /** Watches what the hub writes for exports and imports: who writes, by whose word, and what it takes away. */
 
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';

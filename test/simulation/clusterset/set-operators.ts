@@ -4,7 +4,7 @@
  */
 import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import type { SimulatedTable } from '../simulated-table.ts';
 import type { HubTrouble } from './draw.ts';

@@ -1,7 +1,7 @@
 /** Users who export services and withdraw them, change exports, and change the hub's objects. */
 import type { RawObject, StoreKind } from '#infra/local/apiserver/api-kinds.ts';
 import { copyJson } from '#infra/local/apiserver/copy.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import { namespacesOf, type SetMember, type SetState } from './set-state.ts';

@@ -1,9 +1,9 @@
 /** One seed's world of several clusters, one hub, and people who export and import between them. */
 
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import type { Mutant } from '../mutant.ts';
 import type { Profile } from '../profile.ts';

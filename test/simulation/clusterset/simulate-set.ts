@@ -2,9 +2,10 @@
  * Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge
  * of what is exported.
  */
-import { missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { hasRuns, servesFromSnapshot, writesAnything } from '#shared/clusters/mode.ts';
+
 import { readCluster } from '#shared/clusters/record.ts';
+import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { hasRuns, servesFromSnapshot, writesAnything } from '#shared/clusters/writer/mode.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';

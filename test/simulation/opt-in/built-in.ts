@@ -1,7 +1,7 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
 import type { Profile } from '../profile.ts';
 import type { Random } from '../random.ts';
 import type { Scheduler } from '../scheduler.ts';

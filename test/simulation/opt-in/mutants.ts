@@ -2,14 +2,14 @@
  * Deliberate bugs of the hand-over between writers, and of what a shadow cluster may not believe while
  * Services opt in there.
  */
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import {
   labelServiceName,
   labelSliceManagedBy,
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import { decodeProjection } from '#shared/kube/projection.ts';
+import { decodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';

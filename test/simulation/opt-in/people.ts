@@ -2,9 +2,9 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { copyJson } from '#infra/local/apiserver/copy.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector, labelServiceName } from '#shared/kube/names.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
 import { isLiedTo, type Profile } from '../profile.ts';
 import type { Random } from '../random.ts';
 import type { Scheduler } from '../scheduler.ts';

@@ -1,14 +1,14 @@
 /** Checks each write of the hub in clusters with opt-in by the rules of the writer's admission policies. */
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import {
   labelServiceName,
   labelSliceManagedBy,
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import { decodeProjection } from '#shared/kube/projection.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
+import { decodeProjection } from '#shared/kube/projection/projection.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import type { Actor } from '../actor.ts';
 import { cluster, type Profile } from '../profile.ts';

@@ -12,10 +12,10 @@ import { explanationData } from '#infra/cli/ask/explanation-data.ts';
 import { addressesThen, notKnown } from '#infra/cli/ask/history/then.ts';
 import { addressesData, historyData, runData } from '#infra/cli/ask/history-data.ts';
 import { linesAsData, rendered } from '#infra/cli/terminal/print-answer.ts';
-import type { HistoryRecord } from '#shared/history/history-record.ts';
+import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
+import { reasons } from '#shared/controllers/verdicts/verdict.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { reasons } from '#shared/verdicts/verdict.ts';
 import { clusterRecord, input } from '#test/unit/explain/fixtures.ts';
 import { pod, service } from '#test/unit/slices/fixtures.ts';
 

@@ -2,10 +2,10 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { listOfClusters } from '#infra/cli/ask/cluster-list.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { recordHeartbeat } from '#shared/clusters/relay-state.ts';
+import { recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -11,8 +11,8 @@ import {
   shadowFindings,
 } from '#infra/cli/ask/readiness/preflight.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi, Right } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi, Right } from '#shared/clusters/api/port.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { workKey } from '#shared/store/keys.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { register } from '#infra/cli/act/register.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { clusterIndexKey, metaKey } from '#shared/store/keys.ts';
 import { localHub } from './local-hub.ts';
 

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type AwsCredentials, eksToken } from '#shared/cluster-api/eks-token.ts';
+import { type AwsCredentials, eksToken } from '#shared/clusters/api/eks-token.ts';
 
 const at = new Date('2026-01-02T03:04:05.678Z');
 const temporary: AwsCredentials = {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClusterApiError, failureOf } from '#shared/cluster-api/errors.ts';
-import { type ClusterApiOptions, httpsClusterApi } from '#shared/cluster-api/https.ts';
+import { type ClusterApiError, failureOf } from '#shared/clusters/api/errors.ts';
+import { type ClusterApiOptions, httpsClusterApi } from '#shared/clusters/api/https.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 
 const ends: (() => unknown)[] = [];

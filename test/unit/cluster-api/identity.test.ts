@@ -2,7 +2,7 @@
 import http from 'node:http';
 import { setImmediate as tick } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
+import { httpsClusterApi } from '#shared/clusters/api/https.ts';
 import { listen } from '#test/support/listen.ts';
 
 it('the identity of a cluster is asked for at once while other calls wait for their answers on every connection', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mcsVersions } from '#shared/cluster-api/mcs-versions.ts';
-import type { HttpResponse, HttpTransport } from '#shared/cluster-api/transport.ts';
+import { mcsVersions } from '#shared/clusters/api/mcs-versions.ts';
+import type { HttpResponse, HttpTransport } from '#shared/clusters/api/transport.ts';
 
 const path = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/shop/serviceimports/web';
 

@@ -5,7 +5,7 @@ import https from 'node:https';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterEach, expect, it, vi } from 'vitest';
 import { awsClientConfig, credentialsClientConfig } from '#shared/aws-client-config.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { connectProxy } from '#test/support/connect-proxy.ts';
 import { listen } from '#test/support/listen.ts';
 import { former, renewed } from './key-pairs.ts';

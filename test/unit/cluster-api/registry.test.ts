@@ -4,7 +4,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { clusterRegistry } from '#shared/cluster-api/registry.ts';
+import { clusterRegistry } from '#shared/clusters/api/registry.ts';
 import { decodeCluster } from '#shared/clusters/record.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { listen } from '#test/support/listen.ts';

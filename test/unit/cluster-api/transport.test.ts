@@ -2,8 +2,8 @@ import http from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as tick } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type ClusterApiError, noCredentials, timedOut } from '#shared/cluster-api/errors.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { type ClusterApiError, noCredentials, timedOut } from '#shared/clusters/api/errors.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { listen } from '#test/support/listen.ts';
 
 const open: { close(): void }[] = [];

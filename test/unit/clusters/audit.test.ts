@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { switchesThen } from '#infra/cli/ask/history/switches-then.ts';
 import { type AuditRecord, listAudit, recordAudit } from '#shared/clusters/audit.ts';
-import type { Mode } from '#shared/clusters/mode.ts';
+import type { Mode } from '#shared/clusters/writer/mode.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 describe('audit records', () => {

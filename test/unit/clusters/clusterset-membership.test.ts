@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { listImporters, saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { servesFromSnapshot } from '#shared/clusters/mode.ts';
-import { drainCluster } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { startRebuild } from '#shared/clusters/removal.ts';
+import { servesFromSnapshot } from '#shared/clusters/writer/mode.ts';
+import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';

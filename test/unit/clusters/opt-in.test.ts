@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
-import { type Mode, servesFromSnapshot, writesAnything, writesOptIn } from '#shared/clusters/mode.ts';
-import { abandonOptIn, switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import type { OptIn } from '#shared/opt-in/writer.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { type Mode, servesFromSnapshot, writesAnything, writesOptIn } from '#shared/clusters/writer/mode.ts';
+import { abandonOptIn, switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

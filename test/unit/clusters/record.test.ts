@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { ChosenMode } from '#shared/clusters/mode.ts';
-import { drainCluster, switchMode } from '#shared/clusters/mode-switch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import type { ChosenMode } from '#shared/clusters/writer/mode.ts';
+import { drainCluster, switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

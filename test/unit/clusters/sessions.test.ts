@@ -4,7 +4,7 @@ import {
   decodeUnverified,
   recordUnverified,
   type UnverifiedSession,
-} from '#shared/clusters/sessions.ts';
+} from '#shared/clusters/relay/sessions.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

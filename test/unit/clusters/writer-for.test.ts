@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { decodeCluster } from '#shared/clusters/record.ts';
-import { writerFor } from '#shared/clusters/writer-for.ts';
+import { writerFor } from '#shared/clusters/writer/writer-for.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';

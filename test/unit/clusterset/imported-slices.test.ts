@@ -5,11 +5,11 @@ import type { Locality } from '#shared/clusterset/locality.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/merge.ts';
 import { choosePods } from '#shared/clusterset/source-pods.ts';
 import type { SourceState } from '#shared/clusterset/source-state.ts';
+import type { SlicesPlan } from '#shared/controllers/slices/plan.ts';
+import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { importsManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
-import type { SlicesPlan } from '#shared/slices/plan.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 import { derivedService, exported, http, nodeIn, pod, webService } from './fixtures.ts';
 

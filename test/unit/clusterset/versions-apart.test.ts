@@ -3,8 +3,11 @@
  * ingest, sync and sweep.
  */
 import { describe, expect, it } from 'vitest';
-import { decodeClustersetObject, encodeClustersetObject } from '#shared/kube/clusterset-projection.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
+import {
+  decodeClustersetObject,
+  encodeClustersetObject,
+} from '#shared/kube/projection/clusterset-projection.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { exporter, importer, pod } from '#test/support/set-objects.ts';

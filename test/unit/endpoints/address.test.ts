@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressFamily, podAddress } from '#shared/endpoints/address.ts';
+import { addressFamily, podAddress } from '#shared/controllers/endpoints/address.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { pod, service } from '../kube/objects.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { countAddresses } from '#shared/endpoints/capacity.ts';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { countAddresses } from '#shared/controllers/endpoints/capacity.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import type { TriggerTimes } from '#shared/controllers/triggertime/tracker.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
-import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { endpoints, pod, service } from '../kube/objects.ts';
 
 /** Returns the API server's object after a run. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countAddresses, truncate } from '#shared/endpoints/capacity.ts';
+import { countAddresses, truncate } from '#shared/controllers/endpoints/capacity.ts';
 import type { EndpointSubset } from '#shared/kube/types.ts';
 
 const addresses = (n: number) =>

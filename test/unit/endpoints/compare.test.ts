@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sameContent, subsetsEqual } from '#shared/endpoints/compare.ts';
+import { sameContent, subsetsEqual } from '#shared/controllers/endpoints/compare.ts';
 import type { EndpointSubset } from '#shared/kube/types.ts';
 
 const at = (ip: string, resourceVersion?: string) => ({

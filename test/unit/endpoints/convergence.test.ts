@@ -1,7 +1,7 @@
 /** Properties of decideEndpoints with random inputs: it converges, and its plan is valid. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import { endpoints, pod, service } from '../kube/objects.ts';
 

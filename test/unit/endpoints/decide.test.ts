@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
-import type { EndpointsPlan } from '#shared/endpoints/plan.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import type { EndpointsPlan } from '#shared/controllers/endpoints/plan.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import { endpoints, pod, service } from '../kube/objects.ts';
 

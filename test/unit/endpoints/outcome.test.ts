@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpointsFailure, isLeftoverCandidate } from '#shared/endpoints/outcome.ts';
+import { endpointsFailure, isLeftoverCandidate } from '#shared/controllers/endpoints/outcome.ts';
 import type { ApiFailure } from '#shared/kube/types.ts';
 import { endpoints, service } from '../kube/objects.ts';
 

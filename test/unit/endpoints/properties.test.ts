@@ -1,7 +1,7 @@
 /** Properties of planned subsets with random pods. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
 import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import { pod, service } from '../kube/objects.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dumpPort, dumpSubset } from '#shared/endpoints/dump.ts';
-import { repackSubsets } from '#shared/endpoints/subsets.ts';
+import { dumpPort, dumpSubset } from '#shared/controllers/endpoints/dump.ts';
+import { repackSubsets } from '#shared/controllers/endpoints/subsets.ts';
 import { fnv1a128 } from '#shared/kube/hash.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '#shared/kube/types.ts';
 

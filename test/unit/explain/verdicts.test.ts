@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { explainPods } from '#infra/cli/ask/explain/explain.ts';
 import { endpointsPlaces, slicePlaces } from '#infra/cli/ask/explain/saved.ts';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
 import { selectorMatches } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
-import { addressTypesOf } from '#shared/slices/address-types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 import { input } from './fixtures.ts';
 

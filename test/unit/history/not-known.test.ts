@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { whyNotKnown } from '#infra/cli/ask/history/not-known.ts';
-import { cutShort, type HistoryRecord } from '#shared/history/history-record.ts';
+import { cutShort, type HistoryRecord } from '#shared/controllers/history/history-record.ts';
 
 const handedBackMs = 38_000;
 const handedBack: HistoryRecord = {

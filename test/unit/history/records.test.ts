@@ -8,10 +8,10 @@ import { missingRecords } from '#infra/cli/ask/history/missing-records.ts';
 import { withRepeatsCounted } from '#infra/cli/ask/history/repeats.ts';
 import { tell } from '#infra/cli/ask/history/sentences.ts';
 import { addressesThen, newestChanges, statesThen } from '#infra/cli/ask/history/then.ts';
-import { type Addresses, addressesOf } from '#shared/history/addresses.ts';
-import { changesBetween } from '#shared/history/changes.ts';
-import { type HistoryRecord, isWorthKeeping } from '#shared/history/history-record.ts';
-import { decodeRecord, encodeRecord } from '#shared/history/text.ts';
+import { type Addresses, addressesOf } from '#shared/controllers/history/addresses.ts';
+import { changesBetween } from '#shared/controllers/history/changes.ts';
+import { type HistoryRecord, isWorthKeeping } from '#shared/controllers/history/history-record.ts';
+import { decodeRecord, encodeRecord } from '#shared/controllers/history/text.ts';
 import type { Output } from '#shared/kube/listed-endpoints.ts';
 
 const conditions = fc.constantFrom(

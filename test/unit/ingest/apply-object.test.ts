@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
-import { readObject } from '#shared/store/objects.ts';
+import { readObject } from '#shared/store/inputs/objects.ts';
 import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';

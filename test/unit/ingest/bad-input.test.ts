@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { areLabels, isDnsLabel, isDnsSubdomain, isWellFormed } from '#shared/kube/api-validation.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
-import { readObject } from '#shared/store/objects.ts';
+import { readObject } from '#shared/store/inputs/objects.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 

@@ -1,11 +1,11 @@
 /** A batch of ingest without other workers enqueues the right services. */
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { annotationSelector, slicesManagedBy } from '#shared/kube/names.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
-import { readObject } from '#shared/store/objects.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
+import { readObject } from '#shared/store/inputs/objects.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { pod, service } from '../kube/objects.ts';

@@ -12,7 +12,7 @@ import {
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
-import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 const by = slicesManagedBy;

@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import {
   beginFirstList,
   holdWakeUps,
   markFirstListApplied,
   missingFirstLists,
-} from '#shared/clusters/first-lists.ts';
-import { switchMode, wakeAllAfterFirstLists } from '#shared/clusters/mode-switch.ts';
-import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+} from '#shared/clusters/relay/first-lists.ts';
+import { switchMode, wakeAllAfterFirstLists } from '#shared/clusters/writer/mode-switch.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
+import { readObjects } from '#shared/store/inputs/objects.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { readObjects } from '#shared/store/objects.ts';
 import type { Change, Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addGeneration, readWork } from '#shared/workqueue/item-store.ts';

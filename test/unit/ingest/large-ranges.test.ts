@@ -5,10 +5,10 @@
  */
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import { indexNamespace } from '#shared/store/inputs/namespaces.ts';
+import { isAlive, readObjects } from '#shared/store/inputs/objects.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import { indexNamespace } from '#shared/store/namespaces.ts';
-import { isAlive, readObjects } from '#shared/store/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isSuspicious, planPage, type StoredObject } from '#functions/ingest/inputs/list-plan.ts';
 import type { VersionedEntry } from '#functions/ingest/inputs/object-plan.ts';
-import { type ObjectRecord, objectHeadOf } from '#shared/store/objects.ts';
+import { type ObjectRecord, objectHeadOf } from '#shared/store/inputs/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 const stored = (name: string, rv: string, more: Partial<ObjectRecord> = {}): StoredObject =>

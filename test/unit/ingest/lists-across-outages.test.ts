@@ -3,8 +3,8 @@
  * never be complete that an outage interrupts.
  */
 import { expect, it } from 'vitest';
-import { missingFirstLists } from '#shared/clusters/first-lists.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { ingestHub } from './hub.ts';
 

@@ -1,9 +1,9 @@
 /** A message that takes longer than a worker lives is applied in several runs. */
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { readObjects } from '#shared/store/objects.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { readObjects } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';

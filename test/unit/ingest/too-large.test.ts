@@ -2,13 +2,13 @@
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
 import { readCluster } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { kinds, type Service } from '#shared/kube/types.ts';
+import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import { isAlive, readObject } from '#shared/store/objects.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { pod, service } from '../kube/objects.ts';
 import { entry, ingestHub, silent } from './hub.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
-import { decodeProjection, encodeProjection, project } from '#shared/kube/projection.ts';
+import { decodeProjection, encodeProjection, project } from '#shared/kube/projection/projection.ts';
 import type { Namespace, Service } from '#shared/kube/types.ts';
 
 const condition = {

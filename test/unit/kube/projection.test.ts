@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { labelsOfProjectedPod, ProjectedPod } from '#shared/kube/pod-projection.ts';
 import { isPodReady, readyCondition } from '#shared/kube/pods.ts';
-import { decodeProjection, encodeProjection, project } from '#shared/kube/projection.ts';
+import { labelsOfProjectedPod, ProjectedPod } from '#shared/kube/projection/pod-projection.ts';
+import { decodeProjection, encodeProjection, project } from '#shared/kube/projection/projection.ts';
 import { pod, service } from './objects.ts';
 
 const anyPod = fc

@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import { startWorkload } from '#infra/local/workload.ts';
-import { httpTransport } from '#shared/cluster-api/transport.ts';
+import { httpTransport } from '#shared/clusters/api/transport.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { nameSearch } from '#infra/console/name-search.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { encodeProjection } from '#shared/kube/projection.ts';
-import { indexNamespace } from '#shared/store/namespaces.ts';
-import { putObject } from '#shared/store/objects.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
+import { indexNamespace } from '#shared/store/inputs/namespaces.ts';
+import { putObject } from '#shared/store/inputs/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 import { service } from '#test/unit/slices/fixtures.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import { refuseSecondWriter } from '#infra/local/second-writer.ts';
-import { httpsClusterApi } from '#shared/cluster-api/https.ts';
+import { httpsClusterApi } from '#shared/clusters/api/https.ts';
 
 let cluster: Awaited<ReturnType<typeof startEmbeddedCluster>> | undefined;
 afterEach(async () => {

@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { handOver, servedBy } from '#shared/controllers/opt-in/hand-over.ts';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import type { SlicesPlan } from '#shared/controllers/slices/plan.ts';
 import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
-import { handOver, servedBy } from '#shared/opt-in/hand-over.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
-import type { SlicesPlan } from '#shared/slices/plan.ts';
 import { pod, service } from '#test/support/objects.ts';
 
 const nodes = new Map([['node-1', { metadata: { name: 'node-1' } }]]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type HandOverInput, handOver } from '#shared/controllers/opt-in/hand-over.ts';
 import {
   annotationLeader,
   labelEndpointsManagedBy,
@@ -7,7 +8,6 @@ import {
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import { type HandOverInput, handOver } from '#shared/opt-in/hand-over.ts';
 
 function slice(name: string, managedBy: string | undefined, ...addresses: readonly string[]): EndpointSlice {
   return {

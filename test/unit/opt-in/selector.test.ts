@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSelector } from '#shared/opt-in/selector.ts';
+import { parseSelector } from '#shared/controllers/opt-in/selector.ts';
 
 const long = 'x'.repeat(63);
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
-import { decodeProjection, encodeProjection } from '#shared/kube/projection.ts';
+import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
 import { service } from '../kube/objects.ts';
 
 /** `annotation` undefined: without it. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { encodeProjection } from '#shared/kube/projection.ts';
-import { NamespacePods, PodsTooLarge } from '#shared/pods/namespace-pods.ts';
-import { putObject, readObject } from '#shared/store/objects.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
+import { NamespacePods, PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
+import { putObject, readObject } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeProjection } from '#shared/kube/projection.ts';
+import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import { encodeMessage, UnreadableMessage } from '#shared/queue/codec.ts';
 import { readEvents } from '#shared/queue/events.ts';
 import type { EventsMessage, InputEntry } from '#shared/queue/messages.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { annotationTopologyMode, annotationTriggerTime } from '#shared/kube/names.ts';
-import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
 import {
   addHints,
   givingAndReceivingZones,
   hintsByZone,
   redistributeHints,
-} from '#shared/slices/endpoint-hints.ts';
-import type { SlicesInput } from '#shared/slices/plan.ts';
-import { newSlice, type SliceSet } from '#shared/slices/planned-slice.ts';
+} from '#shared/controllers/slices/hints/endpoint-hints.ts';
+import type { SlicesInput } from '#shared/controllers/slices/plan.ts';
+import { newSlice, type SliceSet } from '#shared/controllers/slices/planned-slice.ts';
+import { annotationTopologyMode, annotationTriggerTime } from '#shared/kube/names.ts';
+import type { Endpoint, EndpointSlice } from '#shared/kube/types.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 import {
   carryOut,

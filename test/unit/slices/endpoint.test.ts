@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { isEndpointReady, podToEndpoint } from '#shared/controllers/slices/endpoint.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { isEndpointReady, podToEndpoint } from '#shared/slices/endpoint.ts';
 import { deepFreeze, node, type PodOptions, pod, service } from './fixtures.ts';
 
 describe('podToEndpoint [UT-101 TestPodToEndpoint]', () => {

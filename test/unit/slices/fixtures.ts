@@ -1,8 +1,8 @@
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import type { AddressTypePlan, SlicesInput, SlicesPlan } from '#shared/controllers/slices/plan.ts';
+import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import { labelServiceName, labelSliceManagedBy, labelZone, slicesManagedBy } from '#shared/kube/names.ts';
 import type { Endpoint, EndpointSlice, Node, Pod, Service, SlicePort } from '#shared/kube/types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
-import type { AddressTypePlan, SlicesInput, SlicesPlan } from '#shared/slices/plan.ts';
-import { assignName } from '#shared/slices/slice-name.ts';
 import {
   type PodOptions as AnyPodOptions,
   pod as anyPod,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
+import { labelsChanged, sliceLabels } from '#shared/controllers/slices/labels.ts';
 import { labelHeadless, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
-import { addressTypesOf } from '#shared/slices/address-types.ts';
-import { labelsChanged, sliceLabels } from '#shared/slices/labels.ts';
 import { decide, managed, only, service } from './fixtures.ts';
 
 const headless = { [labelHeadless]: '' };

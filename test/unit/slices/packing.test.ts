@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SlicesInput } from '#shared/controllers/slices/plan.ts';
 import {
   annotationTriggerTime,
   labelHeadless,
@@ -6,7 +7,6 @@ import {
   labelSliceManagedBy,
 } from '#shared/kube/names.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import type { SlicesInput } from '#shared/slices/plan.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 import {
   carryOut,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { inHashOrder, portHash, portMapKey, portsByPod } from '#shared/controllers/slices/ports.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { inHashOrder, portHash, portMapKey, portsByPod } from '#shared/slices/ports.ts';
 import { pod, service } from './fixtures.ts';
 
 const withPorts = (ports: readonly object[], sidecar: readonly object[] = []): Pod =>

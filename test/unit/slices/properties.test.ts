@@ -1,12 +1,12 @@
 /** Properties of decideSlices with random inputs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import type { SlicesInput } from '#shared/controllers/slices/plan.ts';
+import { portMapKey, portsByPod } from '#shared/controllers/slices/ports.ts';
 import { annotationTopologyMode, annotationTriggerTime } from '#shared/kube/names.ts';
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { Endpoint, EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
-import type { SlicesInput } from '#shared/slices/plan.ts';
-import { portMapKey, portsByPod } from '#shared/slices/ports.ts';
 import { carryOut, deepFreeze, input, managed, node, nodes, owner, service, slice } from './fixtures.ts';
 
 const settings = { numRuns: 300 };

@@ -1,10 +1,10 @@
-/** Small pure functions of shared/slices: efficiency, quantities and names. */
+/** Small pure functions of shared/controllers/slices: efficiency, quantities and names. */
 import { describe, expect, it } from 'vitest';
-import { ClusterApiError, isNamespaceTerminating } from '#shared/cluster-api/errors.ts';
-import { efficiency, type GroupCount } from '#shared/slices/efficiency.ts';
-import { joinErrors, slicesFailureEvent, writeFailure } from '#shared/slices/outcome.ts';
-import { parseQuantity, toMilli } from '#shared/slices/quantity.ts';
-import { assignName, generateNamePrefix, sliceName } from '#shared/slices/slice-name.ts';
+import { ClusterApiError, isNamespaceTerminating } from '#shared/clusters/api/errors.ts';
+import { efficiency, type GroupCount } from '#shared/controllers/slices/efficiency.ts';
+import { parseQuantity, toMilli } from '#shared/controllers/slices/hints/quantity.ts';
+import { joinErrors, slicesFailureEvent, writeFailure } from '#shared/controllers/slices/outcome.ts';
+import { assignName, generateNamePrefix, sliceName } from '#shared/controllers/slices/slice-name.ts';
 import { carryOut, decide, input, only, pods, service } from './fixtures.ts';
 
 describe('efficiency [UT-107 TestNumEndpointsAndSlices]', () => {

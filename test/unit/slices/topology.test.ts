@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import {
+  allocate,
+  hintsEnabled,
+  isOverloaded,
+  zoneRatios,
+} from '#shared/controllers/slices/hints/topology.ts';
 import { annotationTopologyAwareHints, annotationTopologyMode } from '#shared/kube/names.ts';
-import { allocate, hintsEnabled, isOverloaded, zoneRatios } from '#shared/slices/topology.ts';
 import { decide, node, only, pod, service } from './fixtures.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { annotationTopologyMode } from '#shared/kube/names.ts';
-import type { Endpoint } from '#shared/kube/types.ts';
-import { newSlice, type SliceSet } from '#shared/slices/planned-slice.ts';
 import {
   hintByTrafficDistribution,
   type TrafficDistribution,
   trafficDistributionOf,
-} from '#shared/slices/traffic-distribution.ts';
+} from '#shared/controllers/slices/hints/traffic-distribution.ts';
+import { newSlice, type SliceSet } from '#shared/controllers/slices/planned-slice.ts';
+import { annotationTopologyMode } from '#shared/kube/names.ts';
+import type { Endpoint } from '#shared/kube/types.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 import {
   carryOut,

@@ -1,6 +1,6 @@
 /** Reads of ServiceExports from the snapshot. */
 import { describe, expect, it } from 'vitest';
-import { type ObjectRecord, putObject, readObject, readObjects } from '#shared/store/objects.ts';
+import { type ObjectRecord, putObject, readObject, readObjects } from '#shared/store/inputs/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

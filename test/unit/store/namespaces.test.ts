@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { namespacesInRange, nextNamespaces } from '#shared/store/inputs/namespaces.ts';
 import { namespaceKey } from '#shared/store/keys.ts';
-import { namespacesInRange, nextNamespaces } from '#shared/store/namespaces.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 

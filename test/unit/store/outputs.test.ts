@@ -5,7 +5,7 @@ import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { isDelta } from '#shared/store/keys.ts';
-import { maxSavedBytes } from '#shared/store/output-items.ts';
+import { maxSavedBytes } from '#shared/store/outputs/output-items.ts';
 import {
   forgetOutputs,
   type OutputRecord,
@@ -15,7 +15,7 @@ import {
   readSaved,
   saveOutput,
   saveOutputs,
-} from '#shared/store/outputs.ts';
+} from '#shared/store/outputs/outputs.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

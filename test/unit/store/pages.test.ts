@@ -1,8 +1,8 @@
 /** A fleet's functions are shared by all its clusters: what one of them makes must not fill their memory. */
 import { expect, it } from 'vitest';
-import { indexNamespace, namespacesInRange } from '#shared/store/namespaces.ts';
-import { saveCounts, totalGauges } from '#shared/store/service-counts.ts';
-import { countDifferences, saveDifference } from '#shared/store/shadow-record.ts';
+import { indexNamespace, namespacesInRange } from '#shared/store/inputs/namespaces.ts';
+import { saveCounts, totalGauges } from '#shared/store/outputs/service-counts.ts';
+import { countDifferences, saveDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { noCounts } from '#test/support/absent-records.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { edited, editOf } from '#shared/store/text-edit.ts';
+import { edited, editOf } from '#shared/store/outputs/text-edit.ts';
 
 const texts = fc
   .array(fc.constantFrom('a,', 'b,', '{"c":1,', '"c":2},', ',', 'd', '"e,é"'))

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { TriggerTimes } from '#shared/controllers/triggertime/tracker.ts';
 import { readTriggers, type StoredTriggers, saveTriggers, type Triggers } from '#shared/store/triggers.ts';
-import type { TriggerTimes } from '#shared/triggertime/tracker.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const service = { cluster: 'c', namespace: 'ns', name: 'svc' };

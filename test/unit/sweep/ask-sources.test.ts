@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { checkSources } from '#functions/sweep/clusterset/clusterset-sources.ts';
 import { SweepRun } from '#functions/sweep/sweep-run.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { checkCredentials, dueForCredentials } from '#functions/sweep/check-credentials.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
-import type { Connection } from '#shared/cluster-api/connection.ts';
-import { credentialEndMs } from '#shared/cluster-api/credential-end.ts';
+import type { Connection } from '#shared/clusters/api/connection.ts';
+import { credentialEndMs } from '#shared/clusters/api/credential-end.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { checkPermissions, dueForCheck } from '#functions/sweep/check-permissions.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { switchMode, switchOptIn } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { recordWriterConflict } from '#shared/clusters/writer-conflict.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import { recordWriterConflict } from '#shared/clusters/writer/writer-conflict.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { sendOwnLists } from '#functions/sweep/own-list.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { requestOwnList } from '#shared/clusters/first-lists.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { requestOwnList } from '#shared/clusters/relay/first-lists.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';

@@ -4,9 +4,9 @@
  */
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
-import { isWoken, switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { isWoken, switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { namespaceKey, objectKey, resyncKey, workKey } from '#shared/store/keys.ts';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { requestOwnList } from '#shared/clusters/first-lists.ts';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { saveDifference } from '#shared/store/shadow-record.ts';
+import { requestOwnList } from '#shared/clusters/relay/first-lists.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
+import { saveDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';

@@ -3,10 +3,10 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { missingFirstLists } from '#shared/clusters/first-lists.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { bindSession, readSession } from '#shared/clusters/sessions.ts';
+import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { bindSession, readSession } from '#shared/clusters/relay/sessions.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { clusterApi } from '#test/support/stage-deps.ts';
 import { ingestHub } from '../ingest/hub.ts';

@@ -3,13 +3,13 @@
 import { expect, it } from 'vitest';
 import type { SweepDeps } from '#functions/sweep/sweep-deps.ts';
 import { verifySession } from '#functions/sweep/verify-session.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { readSession, recordUnverified, type UnboundSession } from '#shared/clusters/sessions.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { readSession, recordUnverified, type UnboundSession } from '#shared/clusters/relay/sessions.ts';
+import { readFence } from '#shared/store/inputs/lists.ts';
+import { readObject } from '#shared/store/inputs/objects.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { readFence } from '#shared/store/lists.ts';
-import { readObject } from '#shared/store/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { clusterApi } from '#test/support/stage-deps.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openedCircuit } from '#functions/sync/admission/circuit-breaker.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';

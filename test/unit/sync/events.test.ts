@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
-import { ClusterApiError } from '#shared/cluster-api/errors.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { CoreEvent, EventSketch } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { memoryClusterApi } from '#test/support/cluster-memory.ts';

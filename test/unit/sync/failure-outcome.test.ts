@@ -1,7 +1,7 @@
 /** The truth table of what follows from a failed call to a cluster's API. */
 import { describe, expect, it } from 'vitest';
 import { type FailedCall, outcomeOf } from '#functions/sync/admission/failure-outcome.ts';
-import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/cluster-api/errors.ts';
+import { ClusterApiError, noCredentials, timedOut, tooLarge } from '#shared/clusters/api/errors.ts';
 import { defaultLimits as limits } from '#shared/contract/limits.ts';
 import { RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 

@@ -1,7 +1,7 @@
 /** Outputs that were saved before a restore of the cluster are read from the API server. */
 import { expect, it } from 'vitest';
 import { mustReadFromApiServer } from '#functions/sync/state/run.ts';
-import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { noWork } from '#test/support/absent-records.ts';
 

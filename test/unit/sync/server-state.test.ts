@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ServerState } from '#functions/sync/state/server-state.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import type { OutputRecord } from '#shared/store/outputs.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 
 const slice = (uid: string, resourceVersion: string) => ({

@@ -1,11 +1,11 @@
 /** Shadow mode compares every field that upstream's controllers write. */
 import { describe, expect, it } from 'vitest';
 import { differencesOf } from '#functions/sync/controllers/shadow-compare.ts';
-import { writersFor } from '#shared/clusters/writer-for.ts';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import { decideSlices } from '#shared/controllers/slices/decide.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import { decideSlices } from '#shared/slices/decide.ts';
 import { node, nodes, pod, service } from '../slices/fixtures.ts';
 
 const meta = {

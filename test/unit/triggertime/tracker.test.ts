@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { computeTriggerTime, type TriggerTimes } from '#shared/controllers/triggertime/tracker.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
-import { computeTriggerTime, type TriggerTimes } from '#shared/triggertime/tracker.ts';
 
 const [t0, t1, t2, t3, t4] = [0, 1, 2, 3, 4].map((day) => `2018-01-0${day + 1}T00:00:00Z`) as [
   string,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { switchMode } from '#shared/clusters/mode-switch.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';

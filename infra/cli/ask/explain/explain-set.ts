@@ -3,7 +3,7 @@
  * each source.
  */
 
-import { hasLeft } from '#shared/clusters/mode.ts';
+import { hasLeft } from '#shared/clusters/writer/mode.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
 import type { Importer } from '#shared/clusterset/locality-hints.ts';

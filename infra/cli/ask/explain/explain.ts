@@ -1,14 +1,19 @@
 /** Explains from the snapshot why a service has an address or lacks it. */
-import { type WriterFor, type Writers, writersFor } from '#shared/clusters/writer-for.ts';
-import { decideEndpoints } from '#shared/endpoints/decide.ts';
+import { type WriterFor, type Writers, writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
+import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
+import { withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
+import {
+  absent,
+  endpointsVerdict,
+  selectorOf,
+  verdictsOf,
+} from '#shared/controllers/verdicts/pod-verdicts.ts';
+import type { EndpointsPlace, PodVerdict, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
-import { withOptInSelector, writerOf } from '#shared/opt-in/writer.ts';
-import { absent, endpointsVerdict, selectorOf, verdictsOf } from '#shared/verdicts/pod-verdicts.ts';
-import type { EndpointsPlace, PodVerdict, SlicePlace } from '#shared/verdicts/verdict.ts';
 import type { Explanation, PodExplanation } from './explanation.ts';
 import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import type { ExplainInput, KnownPod } from './input.ts';

@@ -1,5 +1,5 @@
 /** The answer of `explain`: texts for people, with enough structure for the console's page. */
-import type { PodVerdicts, SlicePlace } from '#shared/verdicts/verdict.ts';
+import type { PodVerdicts, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
 
 /** The state of a Service's endpoints, for programs. docs/commands.md lists the codes. */
 export const serviceStates = [

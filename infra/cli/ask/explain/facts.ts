@@ -1,12 +1,12 @@
 /** Labelled lines about the service, its work item, its written outputs and its cluster. */
 
-import { missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { isShadow } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { isShadow } from '#shared/clusters/writer/mode.ts';
+import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { addressTypesOf } from '#shared/slices/address-types.ts';
 import { type PartState, partState, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';

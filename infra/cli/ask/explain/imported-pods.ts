@@ -4,9 +4,9 @@ import { whyLeftOut } from '#shared/clusterset/left-out.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { exposedPorts } from '#shared/clusterset/merge-ports.ts';
 import type { PreviewedImport } from '#shared/clusterset/preview.ts';
+import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
+import { sliceVerdict } from '#shared/controllers/verdicts/pod-verdicts.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
-import { addressTypesOf } from '#shared/slices/address-types.ts';
-import { sliceVerdict } from '#shared/verdicts/pod-verdicts.ts';
 import type { SourceExplanation } from './explanation.ts';
 import type { SourceInput } from './set-input.ts';
 

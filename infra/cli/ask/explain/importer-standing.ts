@@ -1,7 +1,8 @@
 /** The state of a name's import in a cluster, with the first reason that applies. */
-import { missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { hasRuns, isDeregistered } from '#shared/clusters/mode.ts';
+
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { hasRuns, isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import type { Namespace } from '#shared/kube/types.ts';

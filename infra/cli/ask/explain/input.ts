@@ -1,7 +1,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { HintsRecord } from '#shared/controllers/slices/plan.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
-import type { HintsRecord } from '#shared/slices/plan.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { KnownOutputs } from './saved.ts';

@@ -1,8 +1,9 @@
 /** The saved outputs of a service, by address and by pod. */
+
+import type { EndpointsPlace, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
 import { detailsOf, stateText } from '#shared/kube/endpoint-fields.ts';
 import { listedEndpoints, portsText } from '#shared/kube/listed-endpoints.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
-import type { EndpointsPlace, SlicePlace } from '#shared/verdicts/verdict.ts';
 import type { SavedAddress } from './explanation.ts';
 
 export interface KnownOutputs {

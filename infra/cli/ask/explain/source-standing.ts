@@ -1,8 +1,9 @@
 /** The state of a source cluster in imports, with the reason. */
-import { hasSynced, missingFirstLists } from '#shared/clusters/first-lists.ts';
-import { hasLeft } from '#shared/clusters/mode.ts';
+
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { isListed } from '#shared/clusters/source-witness.ts';
+import { hasLeft } from '#shared/clusters/writer/mode.ts';
 import { isFresh, silentAfterMs } from '#shared/clusterset/source-state.ts';
 import type { SourceStateName } from './explanation.ts';
 import { timeText } from './facts.ts';

@@ -1,11 +1,11 @@
 /** Gives the state of a Service's endpoints as a sentence and as a code. */
 
-import { hasRuns } from '#shared/clusters/mode.ts';
-import { writersFor } from '#shared/clusters/writer-for.ts';
+import { hasRuns } from '#shared/clusters/writer/mode.ts';
+import { writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { isHandOverNote, isOptInSlice, waitingText } from '#shared/controllers/opt-in/hand-over.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
-import { isHandOverNote, isOptInSlice, waitingText } from '#shared/opt-in/hand-over.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
 import { isClean, partState } from '#shared/workqueue/rules/item.ts';
 import type { PodExplanation, ServiceState } from './explanation.ts';
 import { timeText } from './facts.ts';

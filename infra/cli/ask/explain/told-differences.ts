@@ -1,10 +1,11 @@
 /** The stored differences of a service, if they apply to the cluster's current switches. */
-import { hasRuns, isShadow } from '#shared/clusters/mode.ts';
+
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { hasRuns, isShadow } from '#shared/clusters/writer/mode.ts';
+import { isHandOverNote } from '#shared/controllers/opt-in/hand-over.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { isHandOverNote } from '#shared/opt-in/hand-over.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
-import type { ShadowRecord } from '#shared/store/shadow-record.ts';
+import type { ShadowRecord } from '#shared/store/outputs/shadow-record.ts';
 
 export interface ToldDifferences {
   readonly title: string;

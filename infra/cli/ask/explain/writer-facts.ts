@@ -1,8 +1,8 @@
 /** The writer of a Service's endpoints in its cluster, with the reason in words. */
-import { type WriterSwitches, writersFor } from '#shared/clusters/writer-for.ts';
+import { type WriterSwitches, writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector, labelMcsService } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
 
 export interface WriterFacts {
   /** A few words, for a list of services. */

@@ -1,5 +1,5 @@
 /** The reasons why the addresses at a time are unknown. */
-import type { HistoryRecord } from '#shared/history/history-record.ts';
+import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
 import { effectiveMs, followsCutShort, isOfCluster } from './record-facts.ts';
 import { exactTime } from './sentences.ts';
 

@@ -1,5 +1,5 @@
 /** Facts of a record about the state before and after its run. */
-import { cutShort, type HistoryRecord } from '#shared/history/history-record.ts';
+import { cutShort, type HistoryRecord } from '#shared/controllers/history/history-record.ts';
 
 export const followsCutShort = ({ gap }: HistoryRecord): boolean => gap?.startsWith(cutShort) ?? false;
 

@@ -2,7 +2,7 @@
  * Merges consecutive runs without changes that failed or were held back for the same reason, so an hour of an
  * unreachable cluster is one line.
  */
-import type { HistoryRecord } from '#shared/history/history-record.ts';
+import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
 
 /**
  * Returns the records with consecutive equal records merged into one with a count. `records` are in order,

@@ -1,7 +1,7 @@
 /** Renders a record as sentences. */
 
-import { inEndpoints } from '#shared/history/addresses.ts';
-import type { HistoryRecord, Move, PodMoves } from '#shared/history/history-record.ts';
+import { inEndpoints } from '#shared/controllers/history/addresses.ts';
+import type { HistoryRecord, Move, PodMoves } from '#shared/controllers/history/history-record.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 import { effectiveMs } from './record-facts.ts';
 

@@ -4,9 +4,9 @@
  */
 
 import type { AuditRecord } from '#shared/clusters/audit.ts';
-import type { Mode } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import type { OptIn } from '#shared/opt-in/writer.ts';
+import type { Mode } from '#shared/clusters/writer/mode.ts';
+import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 
 export interface SwitchesThen {
   /** Undefined if the audit record of the next switch is missing. */

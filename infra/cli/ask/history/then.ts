@@ -1,6 +1,6 @@
 /** Computes the addresses at a past time: the current addresses without the changes of later records. */
-import { type Addresses, addressKey, type ListedAddress } from '#shared/history/addresses.ts';
-import type { HistoryRecord, PodMoves } from '#shared/history/history-record.ts';
+import { type Addresses, addressKey, type ListedAddress } from '#shared/controllers/history/addresses.ts';
+import type { HistoryRecord, PodMoves } from '#shared/controllers/history/history-record.ts';
 import { effectiveMs, isOfCluster } from './record-facts.ts';
 import { exactTime, placeText, recordKind, spanText, unsavedText } from './sentences.ts';
 

@@ -1,6 +1,6 @@
 import { readServices } from '#infra/cli/ask/list-services.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';

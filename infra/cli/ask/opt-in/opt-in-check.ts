@@ -9,7 +9,7 @@ import { apiVersion, type Time } from '#infra/cli/ask/explanation-data.ts';
 import { clusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { columns, type Line } from '#infra/cli/terminal/print-answer.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { optInFindings } from './opt-in-findings.ts';
 import { type LiveService, readLive } from './opt-in-live.ts';

@@ -7,15 +7,15 @@ import type { Explanation, ServiceState } from '#infra/cli/ask/explain/explanati
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { derivedFromImport } from '#infra/cli/ask/explain/writer-facts.ts';
 import { toldFindings } from '#infra/cli/ask/readiness/preflight.ts';
-import { isDeregistered } from '#shared/clusters/mode.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { blockedBy } from '#shared/clusters/writer-conflict.ts';
-import { writerFor } from '#shared/clusters/writer-for.ts';
+import { isDeregistered } from '#shared/clusters/writer/mode.ts';
+import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
+import { writerFor } from '#shared/clusters/writer/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
+import { parseSelector } from '#shared/controllers/opt-in/selector.ts';
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { parseSelector } from '#shared/opt-in/selector.ts';
 import { type LiveService, liveFindings } from './opt-in-live.ts';
 import { type OptInFinding, point } from './opt-in-point.ts';
 

@@ -9,11 +9,11 @@ import { readServices } from '#infra/cli/ask/list-services.ts';
 import { counted } from '#infra/cli/terminal/counted.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { addressesServed } from '#shared/opt-in/hand-over.ts';
-import { writerOf } from '#shared/opt-in/writer.ts';
-import { readDifference } from '#shared/store/shadow-record.ts';
+import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { hasOptInSlices, keyOf, optInSlices, servicesWhere } from './opt-in-slices.ts';
 

@@ -5,12 +5,12 @@
 
 import type { ClusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
 import { counted } from '#infra/cli/terminal/counted.ts';
-import { collectionPath, labelSelectorOf, objectPath } from '#shared/cluster-api/resources.ts';
+import { collectionPath, labelSelectorOf, objectPath } from '#shared/clusters/api/resources.ts';
+import { isLeftover, isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import { isKubectl } from '#shared/kube/field-managers.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, Pod, Service } from '#shared/kube/types.ts';
-import { isLeftover, isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import { type OptInFinding, point } from './opt-in-point.ts';
 
 /** A Service and its surroundings, as the cluster has them now. */

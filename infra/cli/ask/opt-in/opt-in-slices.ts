@@ -1,9 +1,9 @@
 /** The slices that the hub made for a Service by opt-in, as sync has saved them. */
 import { concurrently } from '#shared/concurrently.ts';
+import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { isOptInSlice } from '#shared/opt-in/hand-over.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { readOutputs } from '#shared/store/outputs.ts';
+import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 
 export const keyOf = (cluster: string, { metadata: { namespace = '', name } }: Service): ServiceKey => ({

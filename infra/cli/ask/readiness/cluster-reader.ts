@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
-import { statusError } from '#shared/cluster-api/status.ts';
+import { statusError } from '#shared/clusters/api/status.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { localApi } from './ask-cluster.ts';
 

@@ -1,11 +1,11 @@
 /** Checks whether the hub may become this cluster's writer, before a switch to active. */
 
 import { maxOverdueRuns, type OverdueRuns } from '#infra/cli/ask/overdue-runs.ts';
-import { deletesEndpoints, type MissingRights, missingRights } from '#shared/cluster-api/permissions.ts';
-import type { ClusterApi } from '#shared/cluster-api/port.ts';
-import { hasSynced } from '#shared/clusters/first-lists.ts';
-import type { RightsAnswer } from '#shared/clusters/readiness.ts';
+import { deletesEndpoints, type MissingRights, missingRights } from '#shared/clusters/api/permissions.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import type { RightsAnswer } from '#shared/clusters/writer/readiness.ts';
 import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { canaryName } from '#shared/contract/canary.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';

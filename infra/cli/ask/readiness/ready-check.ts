@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readOverdueRuns } from '#infra/cli/ask/overdue-runs.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import { isActiveWithoutConflict } from '#shared/clusters/mode.ts';
-import { recordReady } from '#shared/clusters/readiness.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { countDifferences } from '#shared/store/shadow-record.ts';
+import { isActiveWithoutConflict } from '#shared/clusters/writer/mode.ts';
+import { recordReady } from '#shared/clusters/writer/readiness.ts';
+import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import { localApi, printChecks, rightsFindings } from './ask-cluster.ts';
 import {
   accessFindings,

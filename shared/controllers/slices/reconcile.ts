@@ -1,0 +1,157 @@
+import type { Labels } from '#shared/kube/labels.ts';
+import type { AddressType, EndpointSlice, EventSketch, Service } from '#shared/kube/types.ts';
+import { type DesiredGroup, desiredEndpoints } from './desired.ts';
+import { efficiency, type GroupCount } from './efficiency.ts';
+import { finalize } from './finalize.ts';
+import { addHints, removeHints, setHints } from './hints/endpoint-hints.ts';
+import { hintsEnabled, recordWithHints, recordWithoutHints, zoneRatios } from './hints/topology.ts';
+import { hintByTrafficDistribution, trafficDistributionOf } from './hints/traffic-distribution.ts';
+import { sliceLabels } from './labels.ts';
+import { serviceEvent } from './outcome.ts';
+import { isPlaceholder, placeholderSlice } from './placeholder.ts';
+import type { AddressTypePlan, HintsRecord, SlicesInput } from './plan.ts';
+import { isOwnedBy, type PlannedSlice, type SliceSet } from './planned-slice.ts';
+import { type PortMapping, reconcileByPortMapping } from './port-mapping.ts';
+import { portMapKey } from './ports.ts';
+
+export interface Reconciled {
+  readonly plan: AddressTypePlan;
+  readonly hints: HintsRecord | undefined;
+}
+
+export interface SlicesRun {
+  readonly input: SlicesInput;
+  readonly service: Service;
+  readonly triggerTime: string | undefined;
+}
+
+/** One address type, as upstream's reconcileByAddressType. `existing`: the slices of that type, by name. */
+export function reconcileByAddressType(
+  run: SlicesRun,
+  addressType: AddressType,
+  existing: readonly EndpointSlice[],
+  hints: HintsRecord | undefined,
+): Reconciled {
+  const { input, service, triggerTime } = run;
+  const labels = { ...sliceLabels(service, input.managedBy), ...input.imported?.labels };
+  const desired = desiredEndpoints(input.imported?.exported ?? service, input, addressType);
+  const placed = place(run, labels, existing, desired.groups);
+  const hinted = decideHints(run, addressType, placed, hints);
+  const writes = finalize({
+    service,
+    addressType,
+    triggerTime,
+    create: hinted.slices.create,
+    update: hinted.slices.update,
+    delete: placed.delete,
+  });
+  const { added, removed, counts } = placed;
+  const plan = {
+    addressType,
+    ...writes,
+    events: hinted.events,
+    errors: desired.errors,
+    endpointsAdded: added,
+    endpointsRemoved: removed,
+    ...efficiency(counts.values(), input.maxEndpointsPerSlice),
+  };
+  return { plan, hints: hinted.record };
+}
+
+interface Placed extends PortMapping {
+  /** By port map key. */
+  readonly counts: ReadonlyMap<string, GroupCount>;
+}
+
+/** Every group of ports on its own, then the slices that belong to none, then the placeholder (ES-34..51). */
+function place(
+  { input, service }: SlicesRun,
+  labels: Labels,
+  existing: readonly EndpointSlice[],
+  groups: ReadonlyMap<string, DesiredGroup>,
+): Placed {
+  const create: PlannedSlice[] = [];
+  const update: PlannedSlice[] = [];
+  const unchanged: EndpointSlice[] = [];
+  const toDelete = existing.filter((slice) => !isOwnedBy(slice, service));
+  const owned = Map.groupBy(
+    existing.filter((slice) => isOwnedBy(slice, service)),
+    (slice) => portMapKey(slice.ports),
+  );
+  const counts = new Map<string, GroupCount>();
+  let [added, removed] = [0, 0];
+  for (const [key, group] of groups) {
+    const slices = owned.get(key) ?? [];
+    const endpoints = group.endpoints.size;
+    const mapping = reconcileByPortMapping(labels, slices, group, input.maxEndpointsPerSlice);
+    create.push(...mapping.create);
+    update.push(...mapping.update);
+    unchanged.push(...mapping.unchanged);
+    toDelete.push(...mapping.delete);
+    added += mapping.added;
+    removed += mapping.removed;
+    counts.set(key, { endpoints, slices: slices.length + mapping.create.length - mapping.delete.length });
+  }
+  for (const [key, slices] of owned) if (!groups.has(key)) toDelete.push(...slices);
+
+  // An import's source without pods gets no placeholder slice. The import's status names the source.
+  if (existing.length === toDelete.length && create.length === 0 && !input.imported) {
+    counts.set(portMapKey([]), { endpoints: 0, slices: 1 });
+    const [only] = toDelete;
+    if (only && toDelete.length === 1 && isPlaceholder(only, service, labels))
+      unchanged.push(...toDelete.splice(0));
+    else create.push(placeholderSlice(labels));
+  }
+  return { create, update, unchanged: unchanged.sort(bySliceName), delete: toDelete, added, removed, counts };
+}
+
+interface HintDecision {
+  readonly slices: SliceSet;
+  readonly record: HintsRecord | undefined;
+  readonly events: readonly EventSketch[];
+}
+
+/**
+ * By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Hints of an import are decided
+ * for all its sources together.
+ */
+function decideHints(
+  { input, service }: SlicesRun,
+  addressType: AddressType,
+  slices: SliceSet,
+  record: HintsRecord | undefined,
+): HintDecision {
+  const { imported } = input;
+  if (imported)
+    return {
+      slices: setHints(slices, (e) => imported.hintsOf(addressType, e)),
+      record: undefined,
+      events: [],
+    };
+  const event = (text: string, type: EventSketch['type'] = 'Warning'): EventSketch => {
+    const reason = type === 'Normal' ? 'TopologyAwareHintsEnabled' : 'TopologyAwareHintsDisabled';
+    return serviceEvent(service, type, reason, `${text}, addressType: ${addressType}`);
+  };
+
+  if (hintsEnabled(service)) {
+    const hinted = addHints(slices, input.nodes.size > 0 ? zoneRatios(input.nodes.values()) : new Map());
+    if (typeof hinted.result === 'string')
+      return {
+        slices: hinted.slices,
+        record: recordWithoutHints(record, addressType),
+        events: [event(hinted.result)],
+      };
+    const events = record?.populated ? [] : [event('Topology Aware Hints has been enabled', 'Normal')];
+    return { slices: hinted.slices, record: recordWithHints(record, addressType, hinted.result), events };
+  }
+
+  const value = trafficDistributionOf(service);
+  return {
+    slices: value ? hintByTrafficDistribution(slices, value) : removeHints(slices),
+    record: recordWithoutHints(record, addressType),
+    events: record?.populated ? [event('Topology Aware Hints has been disabled')] : [],
+  };
+}
+
+const bySliceName = (a: EndpointSlice, b: EndpointSlice): number =>
+  a.metadata.name < b.metadata.name ? -1 : 1;

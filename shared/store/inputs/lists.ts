@@ -1,0 +1,41 @@
+/**
+ * Pages and fences of lists (docs/architecture.md, "List"). They prevent a late message from restoring an
+ * object that a newer list does not contain.
+ */
+import type { Kind } from '#shared/kube/types.ts';
+import type { ClusterStore } from '../cluster-store.ts';
+import { fenceKey, listKey } from '../keys.ts';
+import { absentOr, type Table } from '../table.ts';
+import { noVersion, type Version } from '../version.ts';
+
+/** Returns the newest list version whose application has begun. */
+export async function readFence(table: Table, cluster: string, kind: Kind): Promise<Version> {
+  return ((await table.get(fenceKey(cluster, kind)))?.['fence'] as Version | undefined) ?? noVersion;
+}
+
+/** Raises the fence to `version`. The fence never falls. */
+export async function raiseFence(table: Table, cluster: string, kind: Kind, version: Version): Promise<void> {
+  await table.update(fenceKey(cluster, kind), { set: { fence: version } }, absentOr('fence', '<', version));
+}
+
+/**
+ * Marks a page as applied. Resolves to true once all pages of the list are applied. The pages are a set,
+ * because a duplicate must not count twice.
+ */
+export async function markPartApplied(
+  { table, cluster }: ClusterStore,
+  {
+    kind,
+    listId,
+    partNumber,
+    isLast,
+  }: { readonly kind: Kind; readonly listId: string; readonly partNumber: number; readonly isLast?: true },
+  expiresAtSeconds: number,
+): Promise<boolean> {
+  const item = await table.update(listKey(cluster, kind, listId), {
+    add: { parts: new Set([partNumber]) },
+    set: { ttl: expiresAtSeconds, ...(isLast && { n: partNumber + 1 }) },
+  });
+  const applied = item?.['parts'] as ReadonlySet<number> | undefined;
+  return item?.['n'] !== undefined && applied?.size === item['n'];
+}

@@ -1,0 +1,156 @@
+/**
+ * The items of an output: its body, which is the deflated object, and its delta, which is the difference
+ * between the object and that body. A delta takes one write unit for an output of any size. Pure
+ * (docs/decisions/0018).
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import { itemSize } from '../item-size.ts';
+import { endpointsOutput } from '../keys.ts';
+import type { Item, Key } from '../table.ts';
+import { noVersion, type Version } from '../version.ts';
+import { edited, editOf, type TextEdit } from './text-edit.ts';
+
+export type OutputObject = Endpoints | EndpointSlice;
+
+export interface OutputRecord {
+  readonly kind: OutputKind;
+  readonly name: string;
+  readonly uid: string;
+  readonly version: Version;
+  /** metadata.generation, or 0 for Endpoints. */
+  readonly generation: number;
+  /** Undefined if the output is deleted, by our delete or by an uncached read. */
+  readonly object: OutputObject | undefined;
+  /**
+   * The content of the output is not saved: it is too large, or a worker without the lease has saved an older
+   * body. `object` has the metadata that shows its owner. A run reads it from the API server.
+   */
+  readonly isMetadataOnly?: true;
+}
+
+/** A stored body, the base of a delta. */
+export interface SavedBody {
+  readonly version: Version;
+  readonly uid: string;
+  /** Undefined if the output is deleted, or if its content is too large to be saved. */
+  readonly text: string | undefined;
+  /** Size of the item, bytes. */
+  readonly bytes: number;
+  /** The version of the delta that was read with it. */
+  readonly deltaVersion?: Version;
+}
+
+/**
+ * Maximum size of a deflated object that fits into an item of DynamoDB (400 KB) with its key and its other
+ * attributes, bytes.
+ */
+export const maxSavedBytes = 384 * 1024;
+
+/** Returns the item of a body. If the deflated object exceeds `maxBytes`, the item has only its metadata. */
+export function bodyItem(
+  key: Key,
+  { version, uid, name, generation, object }: OutputRecord,
+  maxBytes: number,
+): Item {
+  return {
+    ...key,
+    v: version,
+    uid,
+    name,
+    ...(generation > 0 && { g: generation }),
+    ...contentOf(object, maxBytes),
+  };
+}
+
+function contentOf(
+  object: OutputObject | undefined,
+  maxBytes: number,
+): { readonly b?: Uint8Array; readonly m?: string } {
+  if (!object) return {};
+  const deflated = deflateRawSync(JSON.stringify(object));
+  return deflated.byteLength <= maxBytes ? { b: deflated } : { m: JSON.stringify(metadataOnly(object)) };
+}
+
+/** Returns the labels and owners that identify the owner of an output. */
+function metadataOnly({ metadata }: OutputObject): OutputObject {
+  const { name, namespace, uid, resourceVersion, ownerReferences } = metadata;
+  const labels = Object.fromEntries(
+    Object.entries(metadata.labels ?? {}).filter(([label]) => ownershipLabels.includes(label)),
+  );
+  return {
+    metadata: { name, namespace, uid, resourceVersion, labels, ...(ownerReferences && { ownerReferences }) },
+  } as Endpoints;
+}
+
+const ownershipLabels: readonly string[] = [labelServiceName, labelSliceManagedBy, labelEndpointsManagedBy];
+
+/**
+ * Returns undefined if the body cannot be the base of a delta, if the delta takes more than a unit, or if the
+ * body itself takes a unit only.
+ */
+export function deltaItem(
+  key: Key,
+  { version, uid, generation, object }: OutputRecord,
+  body: SavedBody,
+  unitBytes: number,
+): Item | undefined {
+  if (
+    !object ||
+    body.text === undefined ||
+    body.uid !== uid ||
+    version <= body.version ||
+    body.bytes <= unitBytes
+  )
+    return undefined;
+  const edit = deflateRawSync(JSON.stringify(editOf(body.text, JSON.stringify(object))));
+  const item = { ...key, v: version, of: body.version, ...(generation > 0 && { g: generation }), d: edit };
+  return itemSize(item) <= unitBytes ? item : undefined;
+}
+
+export function savedBodyOf(item: Item): SavedBody {
+  const { uid, version } = headOf(item);
+  const body = item['b'] as Uint8Array | undefined;
+  return { uid, version, text: body && inflateRawSync(body).toString(), bytes: itemSize(item) };
+}
+
+/** `body` is the decoded body of `item`. */
+export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefined): OutputRecord {
+  const kind = kindOfOutputItem(item.sk);
+  const metadata = item['m'] as string | undefined;
+  // A late worker may save a delta of a former body after another worker has found the output deleted.
+  const isLate = !isThere(item) && delta !== undefined && (delta['of'] as Version) <= body.version;
+  const isNewer = delta !== undefined && versionOf(delta) > body.version && !isLate;
+  const object = JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null;
+  // The delta belongs to a body that was replaced by a body older than the delta.
+  const isLost = isNewer && (delta['of'] !== body.version || body.text === undefined);
+  if (metadata !== undefined || isLost)
+    return {
+      ...headOf(item),
+      kind,
+      generation: generationOf(item),
+      object: object ? metadataOnly(object) : undefined,
+      isMetadataOnly: true,
+    };
+  if (!isNewer) return { ...headOf(item), kind, generation: generationOf(item), object: object ?? undefined };
+  const edit = JSON.parse(inflateRawSync(delta['d'] as Uint8Array).toString()) as TextEdit;
+  const now = JSON.parse(edited(body.text as string, edit)) as OutputObject;
+  return { ...headOf(item), kind, version: versionOf(delta), generation: generationOf(delta), object: now };
+}
+
+export const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version'> => ({
+  name: item['name'] as string,
+  uid: (item['uid'] as string | undefined) ?? '',
+  version: versionOf(item),
+});
+
+/** Returns true if the output exists. `item` is its body. */
+export const isThere = (item: Item): boolean => item['b'] !== undefined || item['m'] !== undefined;
+
+/** Returns the kind by the sort key of a body. */
+export const kindOfOutputItem = (sk: string): OutputKind =>
+  sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice';
+
+const versionOf = (item: Item): Version => (item['v'] as Version | undefined) ?? noVersion;
+const generationOf = (item: Item): number => (item['g'] as number | undefined) ?? 0;
