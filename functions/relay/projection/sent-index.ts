@@ -2,13 +2,11 @@ import type { AnnotatedServices } from '#shared/kube/services.ts';
 import { isInput, type Kind, type OutputKind } from '#shared/kube/types.ts';
 import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { KubeObject, WatchEvent } from '../source/watch-source.ts';
+import type { KubeObject, ObjectEvent } from '../source/watch-source.ts';
 import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
 import { OptInCounts } from './opt-in-counts.ts';
 import { isOwnImportWrite } from './own-write.ts';
 import { projectionHash } from './projection-hash.ts';
-
-type ObjectEvent = Extract<WatchEvent, { readonly object: KubeObject }>;
 
 export interface SentIndexDeps extends Runtime {
   readonly outputs: Outputs;
