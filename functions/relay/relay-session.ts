@@ -121,7 +121,8 @@ export class Session {
       const readUpTo = Object.fromEntries(
         this.#readers.flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])),
       );
-      const { annotated } = this.#sentIndex;
+      const { annotated, delays } = this.#sentIndex;
+      const endpointDelays = delays.report.take();
       const message: HeartbeatMessage = {
         ...header,
         type: 'heartbeat',
@@ -129,6 +130,7 @@ export class Session {
         sentAtMs: Math.round(clock.now()),
         ...(isKubernetesVersion(kubernetesVersion) && { kubernetesVersion }),
         ...(annotated && { annotated }),
+        ...(endpointDelays && { endpointDelays }),
       };
       let again = this.#deps.limits.relay.heartbeatMs;
       try {
@@ -139,6 +141,7 @@ export class Session {
         readVersion();
       } catch {
         signal.throwIfAborted();
+        if (endpointDelays) delays.report.giveBack(endpointDelays);
         meter.count('relay_queue_errors_total');
         again = Math.min(again, beatAgainMs);
         isFirst = true;

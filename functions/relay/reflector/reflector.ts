@@ -103,6 +103,7 @@ export class Reflector {
         continue;
       }
       this.#attempts.rethrowIfOver(error, signal);
+      this.#deps.sentIndex.delays.interrupted(this.kind);
       if (this.#isGap(error, from)) return hasBrought;
       // A server that restarts, or a middlebox, cuts watches that work: the next attempt is a first one.
       if (hasWorked) attempt = 0;

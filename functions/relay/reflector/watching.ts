@@ -51,6 +51,7 @@ export async function readWatch(
       if (event.type === 'BOOKMARK' || !outbox.isFull) continue;
       onActivity('waiting');
       await outbox.waitForRoom(signal);
+      deps.sentIndex.delays.interrupted(kind);
       onActivity('watching');
     }
     return { events, hasBegun, error: undefined };
