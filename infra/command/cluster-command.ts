@@ -8,6 +8,7 @@ import type { OptInOptions } from '#infra/cli/act/opt-in-switch.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { type Imports, importsChoices } from '#shared/contract/clusterset-settings.ts';
 import { type OptIn, optIns } from '#shared/controllers/opt-in/writer.ts';
+import { handBackCommand } from './hand-back-command.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
 
@@ -38,6 +39,7 @@ Examples:
     exports(),
     register(),
     rebuild(),
+    handBackCommand(),
   ])
     cluster.addCommand(command);
   return cluster;

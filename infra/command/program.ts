@@ -13,6 +13,7 @@ import { configCommand } from './config-command.ts';
 import { consoleCommand } from './console-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { explainCommand } from './explain-command.ts';
+import { handBackCommand } from './hand-back-command.ts';
 import { historyCommand } from './history-command.ts';
 import { optInCommand } from './opt-in-command.ts';
 import { redriveCommand } from './redrive-command.ts';
@@ -55,6 +56,8 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused. Times: UTC, or --local.`,
     configCommand(),
   ])
     all.addCommand(command);
+  // `kubectl endpoints hand-back`, which people look for when the hub is away.
+  all.addCommand(handBackCommand(), { hidden: true });
   // Adds the commands `completion` and, hidden, `complete`, which the shells call.
   const completed = tab(all, { completionCommandName: 'completion' });
   all.commands

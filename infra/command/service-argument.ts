@@ -74,7 +74,7 @@ const listClusters = async (table: Table): Promise<readonly string[]> =>
 const ofContext = async (table: Table): Promise<string> =>
   (await import('#infra/cli/hub/kubectl-context.ts')).clusterOfContext(await listClusters(table));
 
-function serviceName(
+export function serviceName(
   service: string,
   namespace: string | undefined,
 ): Pick<ServiceKey, 'namespace' | 'name'> | undefined {

@@ -35,7 +35,17 @@ export async function kubeconfigCluster(file: string, context?: string): Promise
   };
 }
 
+/** Names of all contexts. */
+export const contextsOf = async (file: string): Promise<readonly string[]> =>
+  (await read(file)).getContexts().map(({ name }) => name);
+
 async function load(file: string, context: string | undefined): Promise<KubeConfig> {
+  const config = await read(file);
+  choose(config, file, context);
+  return config;
+}
+
+async function read(file: string): Promise<KubeConfig> {
   const config = new KubeConfig();
   const text = await readFile(file, 'utf8').catch((e: NodeJS.ErrnoException) => {
     throw new UsageError(`cannot read kubeconfig ${file}: ${reasons[e.code ?? ''] ?? firstLine(e)}`);
@@ -49,7 +59,6 @@ async function load(file: string, context: string | undefined): Promise<KubeConf
     // the user.
     throw new UsageError(`${file} is not a kubeconfig${e instanceof TypeError ? '' : `: ${firstLine(e)}`}`);
   }
-  choose(config, file, context);
   return config;
 }
 

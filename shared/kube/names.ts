@@ -58,6 +58,8 @@ export const annotationPrefer = 'fleet-endpoints/prefer';
 export const annotationMinLocal = 'fleet-endpoints/min-local';
 /** On a Service without a selector: the pods whose endpoints we write. */
 export const annotationSelector = 'fleet-endpoints/selector';
+/** `hand-back` adds it with the selector, and `hand-back --undo` finds by it what it may take back. */
+export const annotationHandedBack = 'fleet-endpoints/handed-back';
 /**
  * Annotation of our ServiceImports: their set. As the label of a namespace: the set whose imports it takes.
  */

@@ -41,6 +41,10 @@ export interface Beside {
   world(): Promise<World>;
   /** `fleet-endpoints cluster …` against this run; CLUSTER stands for its cluster. */
   command(...args: readonly string[]): Promise<string>;
+  /** Ends the hub and all that it knows; the cluster stays. */
+  stopHub(): Promise<unknown>;
+  /** Another hub, which reads the cluster from nothing. */
+  startHub(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -51,7 +55,8 @@ export async function startBeside(): Promise<Beside> {
   const kubeconfig = join(dirname(controlPlane.kubeconfig), 'writer.yaml');
   await writeFile(kubeconfig, kubeconfigText(await writerConnection(controlPlane)), { mode: 0o600 });
   const api = connectApi(controlPlane.connection);
-  const run = startLocalRun(['--kubeconfig', kubeconfig, '--mode', 'shadow', '--opt-in', 'active']);
+  const flags = ['--kubeconfig', kubeconfig, '--mode', 'shadow', '--opt-in', 'active'];
+  let run = startLocalRun(flags);
   const stop = async (observed?: Observed): Promise<void> => {
     await observed?.stop();
     await run.stop();
@@ -61,7 +66,7 @@ export async function startBeside(): Promise<Beside> {
   try {
     const [, consoleUrl = ''] = await run.line(/console at (http\S+)/, 120_000);
     const [, cluster = ''] = await run.line(/^ready: (\S+)/, 120_000);
-    const { pid } = await findRun(consoleUrl);
+    let { pid } = await findRun(consoleUrl);
     const nodes = ['node-a', 'node-b'] as const;
     for (const [i, name] of nodes.entries())
       await api.create('Node', '', {
@@ -72,7 +77,16 @@ export async function startBeside(): Promise<Beside> {
     return {
       controlPlane,
       api,
-      lines: run.lines,
+      get lines() {
+        return run.lines;
+      },
+      stopHub: () => run.stop(),
+      async startHub() {
+        run = startLocalRun(flags);
+        const [, address = ''] = await run.line(/console at (http\S+)/, 120_000);
+        await run.line(/^ready: /, 120_000);
+        ({ pid } = await findRun(address));
+      },
       async world() {
         const namespace = `opt-in-${++namespaces}`;
         await api.create('Namespace', '', { metadata: { name: namespace } });
