@@ -42,7 +42,8 @@ export function nextCircuit(
   nowMs: number,
 ): Circuit {
   const failures = (circuit?.failures ?? 0) + 1;
-  const pauseSeconds = retryAfterSeconds ?? requeueSeconds(requeueDefaults.circuitOpen, failures - 1, 0);
+  const pauseSeconds =
+    retryAfterSeconds ?? requeueSeconds(requeueDefaults.clusterUnavailable, failures - 1, 0);
   return { reason, failures, untilMs: nowMs + pauseSeconds * 1000 };
 }
 

@@ -60,8 +60,11 @@ export function drawLimits(
     election,
     requeue: {
       ...requeue,
-      snapshotInDoubt: { afterSeconds: between(requeue.snapshotInDoubt.afterSeconds, 3, 30) },
-      differenceUnconfirmed: { afterSeconds: between(requeue.differenceUnconfirmed.afterSeconds, 2, 5) },
+      endpointsKept: {
+        ...requeue.endpointsKept,
+        afterSeconds: between(requeue.endpointsKept.afterSeconds, 3, 30),
+      },
+      unconfirmed: { afterSeconds: between(requeue.unconfirmed.afterSeconds, 2, 5) },
     },
     pods,
     ingest: {

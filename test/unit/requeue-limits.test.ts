@@ -9,14 +9,14 @@ it('the wait for first lists doubles from 1 s to 30 s', () => {
 
 it('the wait for an open circuit doubles from 30 s to 300 s', () => {
   expect(
-    [0, 1, 2, 3, 4, 9, 5_000].map((rounds) => requeueSeconds(requeueDefaults.circuitOpen, rounds, 1)),
+    [0, 1, 2, 3, 4, 9, 5_000].map((rounds) => requeueSeconds(requeueDefaults.clusterUnavailable, rounds, 1)),
   ).toEqual([30, 60, 120, 240, 300, 300, 300]);
 });
 
 it('the wait for an open circuit is spread over its second half', () => {
-  expect([0, 0.5, 0.999].map((random) => requeueSeconds(requeueDefaults.circuitOpen, 1, random))).toEqual([
-    30, 45, 60,
-  ]);
+  expect(
+    [0, 0.5, 0.999].map((random) => requeueSeconds(requeueDefaults.clusterUnavailable, 1, random)),
+  ).toEqual([30, 45, 60]);
 });
 
 it('no wait is shorter than a second', () => {

@@ -45,7 +45,8 @@ export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
   const isHalted = isStopped(cluster);
   // The switch back enqueues each Service that has a record in the snapshot. Endpoints without a record get
   // no other wake-up, so this one waits (EP-70).
-  if (isHalted && !isKnown) return requeueApplicant(applicant, 'paused', { reason: 'paused', rounds });
+  if (isHalted && !isKnown)
+    return requeueApplicant(applicant, 'clusterUnavailable', { reason: 'paused', rounds });
   if (isHalted)
     return {
       kind: 'skip',
@@ -67,7 +68,7 @@ export function admitToWrite(cluster: ClusterRecord, applicant: Applicant): Admi
   const { contestedUntilMs, nowMs } = applicant;
   if (nowMs >= contestedUntilMs) return admitByCircuit(cluster, applicant);
   const leadSeconds = Math.floor((contestedUntilMs - nowMs) / 1000);
-  return requeueApplicant(applicant, 'contested', {
+  return requeueApplicant(applicant, 'soon', {
     reason: 'another client keeps writing its objects',
     leadSeconds,
   });
@@ -84,15 +85,16 @@ export function admitByCircuit(
   const { nowMs, random } = applicant;
   if (circuit && nowMs < circuit.untilMs) {
     const leadSeconds = Math.ceil((circuit.untilMs - nowMs) / 1000);
-    return requeueApplicant(applicant, 'circuitOpen', {
+    return requeueApplicant(applicant, 'clusterUnavailable', {
       reason: `circuit: ${circuit.reason}`,
       rounds: circuit.failures - 1,
       leadSeconds,
+      endsRow: true,
     });
   }
   if (circuit) return { kind: 'probe' };
   if (recoveredAtMs > 0 && random() >= rampShare(nowMs - recoveredAtMs)) {
-    return requeueApplicant(applicant, 'recovering', { reason: 'recovering' });
+    return requeueApplicant(applicant, 'recovering', { reason: 'recovering', endsRow: true });
   }
   return { kind: 'write' };
 }

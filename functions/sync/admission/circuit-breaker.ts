@@ -36,7 +36,7 @@ export async function probe(
 /** AWS, which all clusters share, gives the hub no credentials just now. The circuit stays as it is. */
 export function withoutCredentials(deps: SyncDeps, error: ClusterApiError): RequeueOutcome {
   deps.log.warn('no credentials for now', { error: error.message });
-  return requeue(deps, 'noCredentials', { reason: 'no credentials for now' });
+  return requeue(deps, 'recovering', { reason: 'no credentials for now', endsRow: true });
 }
 
 /** Opens the circuit, or extends it. Resolves to the requeue of this run. */
@@ -51,7 +51,7 @@ export async function openedCircuit(
   const next = nextCircuit(cluster.circuit, { reason, retryAfterSeconds }, nowMs);
   // At least the circuit's pause, with jitter.
   const requeueAfterSeconds = Math.max(1, Math.ceil(((next.untilMs - nowMs) / 1000) * (1 + deps.random())));
-  const { coalesceWithinSeconds, endsRow } = deps.limits.requeue.circuitOpen;
+  const { coalesceWithinSeconds } = deps.limits.requeue.clusterUnavailable;
   await openCircuit(deps.table, cluster, next);
   deps.metrics.put('CircuitOpen', 1, { cluster: cluster.id });
   deps.log.warn('circuit open', {
@@ -66,7 +66,7 @@ export async function openedCircuit(
     reason: `circuit: ${reason}`,
     requeueAfterSeconds,
     coalesceSeconds: Math.max(requeueAfterSeconds, coalesceWithinSeconds ?? 0),
-    ...(endsRow && { endsRow }),
+    endsRow: true,
   };
 }
 
@@ -84,7 +84,10 @@ export async function beginProbe(deps: SyncDeps, cluster: ClusterRecord, leaseId
     await claimProbe(deps.table, cluster, { by: leaseId, nowMs, untilMs: nowMs + deps.limits.sync.probeMs })
   )
     return;
-  throw requeueRun(deps, 'circuitOpen', { reason: `circuit: ${cluster.circuit?.reason}, being probed` });
+  throw requeueRun(deps, 'clusterUnavailable', {
+    reason: `circuit: ${cluster.circuit?.reason}, being probed`,
+    endsRow: true,
+  });
 }
 
 /**

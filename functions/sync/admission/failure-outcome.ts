@@ -112,7 +112,7 @@ export async function outcomeOf(
   if (error instanceof RequeueAfter) return error.outcome;
   if (error instanceof PodsTooLarge) {
     run.deps.metrics.put('PodsTooLarge', 1, { cluster: run.cluster.id });
-    return requeue(run.deps, 'podsTooLarge', { reason: error.message });
+    return requeue(run.deps, 'endpointsKept', { reason: error.message, rounds: run.rounds });
   }
   if (error instanceof ClusterApiError)
     return (await faultOf(run, error, call)) ?? { kind: 'failed', error: error.message };

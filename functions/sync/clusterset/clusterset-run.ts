@@ -62,7 +62,7 @@ export function refusedByCluster(
     service: name,
     reason: what,
   });
-  return requeue(deps, 'importRefused', {
+  return requeue(deps, 'setPending', {
     reason: `refused by the cluster: ${what}`,
     rounds: claim.message.requeues,
   });

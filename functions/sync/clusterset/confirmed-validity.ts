@@ -48,7 +48,7 @@ export async function confirmedValidity(
   if (takesEndpoints(validityIn(cluster, serviceExport, service && project('Service', service))))
     return validity;
   deps.metrics.put('Drift', 1, { cluster: cluster.id });
-  throw requeueRun(deps, 'snapshotInDoubt', {
+  throw requeueRun(deps, 'endpointsKept', {
     reason: `by the snapshot the export has no endpoints (${validity.message}), by the cluster it has`,
   });
 }

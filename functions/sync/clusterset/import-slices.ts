@@ -71,11 +71,12 @@ export async function writeImportedSlices(
   run.notes.push(...leftOutNotes(final));
   countLeftOut(run, final);
   // The doubted removal is tried again until the snapshot has caught up.
-  if (isDoubtful) return requeue(deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
+  if (isDoubtful) return requeue(deps, 'endpointsKept', { reason: 'snapshot differs from the cluster' });
   if (plan.held.length === 0) return ok;
   deps.metrics.put('EvictionsHeld', plan.held.length, { cluster: cluster.id });
-  return requeue(deps, 'noReadySource', {
+  return requeue(deps, 'endpointsKept', {
     reason: `other sources are not ready for each of its ports: slices of ${plan.held.join(', ')} stay`,
+    rounds: run.claim.message.requeues,
   });
 }
 

@@ -83,7 +83,7 @@ export async function recordWinner(
   const next = merged && winnerToRecord(merged.winner, winner, mergedAtMs);
   if (merged ? next === undefined : winner === undefined) return;
   if (!(await saveWinner(run.deps.table, keyInSet(run), next, winner)))
-    throw requeueRun(run.deps, 'setChanged', {
+    throw requeueRun(run.deps, 'soon', {
       reason: 'another cluster has named the export that has precedence',
     });
 }

@@ -31,7 +31,7 @@ export async function exportPods(
     { text, incarnation, before, maxBytes },
   );
   if (saved === 'overtaken')
-    throw requeueRun(deps, 'setChanged', { reason: 'another run has saved the pods of the export' });
+    throw requeueRun(deps, 'soon', { reason: 'another run has saved the pods of the export' });
   if (saved.isWhole) return saved;
   deps.metrics.put('PodsTooLarge', 1, { cluster: cluster.id });
   deps.log.warn('export has too large pods: its slices stay in the importers', {

@@ -128,7 +128,7 @@ async function outcomeOfRun(
       if (isNamespaceTerminating(error)) return ok;
       if (await run.isRefused(error)) return refusedByCluster(run, error.message);
       if (failureOf(error) === 'changed')
-        return requeue(deps, 'importChanged', {
+        return requeue(deps, 'soon', {
           reason: `what is to be written has changed: ${error.message}`,
           rounds: claim.message.requeues,
         });

@@ -66,8 +66,13 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   try {
     await patchConditions(run, checked, { entries: now, states, importers, published });
     if (published?.endpoints === 'last-selector')
-      throw requeueRun(deps, 'selectorUndecided', { reason: 'pods of the last selector wake no run' });
-    return isWhole ? ok : requeue(deps, 'podsTooLarge', { reason: 'the pods of the export are too large' });
+      throw requeueRun(deps, 'unconfirmed', { reason: 'pods of the last selector wake no run' });
+    return isWhole
+      ? ok
+      : requeue(deps, 'endpointsKept', {
+          reason: 'the pods of the export are too large',
+          rounds: claim.message.requeues,
+        });
   } catch (error) {
     // The run is retried, for its own unreachable cluster or for its importers, and must not wake these
     // again.
@@ -141,7 +146,7 @@ async function saveExport(
   if (before !== exportText) {
     await saveExportMark(table, key, cluster.id, 'pending');
     if (!(await saveExportEntry(table, key, cluster.id, exportText, { text: before })))
-      throw requeueRun(deps, 'setChanged', { reason: 'another run has saved what the cluster exports' });
+      throw requeueRun(deps, 'soon', { reason: 'another run has saved what the cluster exports' });
   }
   if (exportText === undefined && podsBefore)
     await forgetExportedPods(table, { cluster: cluster.id, namespace, name });
@@ -219,5 +224,5 @@ async function patchConditions(
   );
   if (conditions) await api.patchStatus('ServiceExport', namespace, name, { conditions });
   if (validity.valid && failure?.reason === 'Pending')
-    throw requeueRun(deps, 'importsPending', { reason: failure.message, rounds: run.claim.message.requeues });
+    throw requeueRun(deps, 'setPending', { reason: failure.message, rounds: run.claim.message.requeues });
 }

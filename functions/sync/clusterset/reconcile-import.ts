@@ -258,7 +258,7 @@ function afterSilence(
     state === 'silent' && !isRecorded(cluster) && !found.unread?.includes(cluster);
   const silent = sources.filter(isPassing).map((source) => source.cluster);
   if (silent.length === 0) return ok;
-  return requeue(deps, 'sourceSilent', {
+  return requeue(deps, 'setPending', {
     reason: `source is silent: ${silent.join(', ')}`,
     rounds: claim.message.requeues,
   });

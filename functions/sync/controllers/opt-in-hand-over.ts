@@ -191,7 +191,7 @@ async function handOverSlices(run: Run, by: By): Promise<Outcome> {
   await forgetPreview(run, by);
   // Shadow mode compares from now on, in a run without writes of ours.
   if (withdrawn.length > 0 && run.cluster.mode === 'shadow')
-    return requeue(run.deps, 'comparedAfterHandOver', { reason: comparedLater.afterHandOver });
+    return requeue(run.deps, 'unconfirmed', { reason: comparedLater.afterHandOver });
   return ok;
 }
 
@@ -209,7 +209,7 @@ async function deleteFormer(
   } catch (error) {
     if (isRefusedWhileOff(run.cluster, error) || !(error instanceof ClusterApiError)) throw error;
     if (isConflict(error))
-      return requeue(run.deps, 'handOver', { reason: 'another client writes what is to be handed over' });
+      return requeue(run.deps, 'soon', { reason: 'another client writes what is to be handed over' });
     return (
       (await faultOf(run, error, 'write')) ?? {
         kind: 'failed',
@@ -233,7 +233,7 @@ async function isServiceAsKnown(run: Run, by: By): Promise<boolean> {
   return isSame || requeueInDoubt(run, 'the Service is another one in the cluster');
 }
 
-const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'snapshotInDoubt', { reason });
+const doubt = (run: Run, reason: string): Outcome => requeue(run.deps, 'endpointsKept', { reason });
 
 /** Slices as they would be made of these pods from nothing. */
 const slicesOf = ({ cluster, inputs }: Run, pods: readonly Pod[]): readonly SliceDraft[] =>
@@ -286,7 +286,7 @@ async function waitForNextWriter({ deps, key, inputs, brief, cluster }: Run, by:
       await deps.events.record(brief, handOverWaitsEvent(inputs.service, by === 'opt-in'));
   }
   // Each wait is twice as long as the one before.
-  return requeue(deps, 'handOver', { reason: waitingForOthers, rounds: Math.floor(Math.log2(seconds + 1)) });
+  return requeue(deps, 'soon', { reason: waitingForOthers, rounds: Math.floor(Math.log2(seconds + 1)) });
 }
 
 /** kube-controller-manager starts, lists and writes within this time. */

@@ -36,7 +36,7 @@ export async function compareWithCluster(
   key: ServiceKey,
   inputs: Inputs,
 ): Promise<Outcome> {
-  const confirmAfterMs = deps.limits.requeue.differenceUnconfirmed.afterSeconds * 1000;
+  const confirmAfterMs = deps.limits.requeue.unconfirmed.afterSeconds * 1000;
   if (inputs.writers.slices.as === optInManagedBy) {
     await savePreview(deps, cluster, key, inputs);
     return ok;
@@ -51,7 +51,7 @@ export async function compareWithCluster(
   if (known?.text !== text)
     await saveDifference(deps.table, key, { text, sinceMs: deps.now(), confirmed: false });
   if (known?.text !== text || deps.now() - known.sinceMs < confirmAfterMs - 1000)
-    return requeue(deps, 'differenceUnconfirmed', { reason: comparedLater.toConfirm });
+    return requeue(deps, 'unconfirmed', { reason: comparedLater.toConfirm });
   if (known.confirmed) return ok;
   await saveDifference(deps.table, key, { ...known, confirmed: true });
   await recordDifference(deps.table, key.cluster, deps.now());

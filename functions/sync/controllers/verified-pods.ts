@@ -74,7 +74,7 @@ const nodesToAskFor = 5;
 /** Ends the run, because the snapshot differs from the cluster. */
 export function requeueInDoubt({ deps, key }: Run, reason: string): never {
   deps.metrics.put('Drift', 1, { cluster: key.cluster });
-  throw requeueRun(deps, 'snapshotInDoubt', { reason });
+  throw requeueRun(deps, 'endpointsKept', { reason });
 }
 
 /**
@@ -85,4 +85,4 @@ export function requeueInDoubt({ deps, key }: Run, reason: string): never {
 export const doneUnlessSnapshotDiffers = (run: Run, isSnapshotBelieved: boolean): Outcome =>
   isSnapshotBelieved
     ? ok
-    : requeue(run.deps, 'snapshotInDoubt', { reason: 'snapshot differs from the cluster' });
+    : requeue(run.deps, 'endpointsKept', { reason: 'snapshot differs from the cluster' });

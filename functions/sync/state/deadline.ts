@@ -21,8 +21,7 @@ export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits' | 'random'>, dead
   const limits = deps.limits.sync;
   const atMost = (maxMs: number, minMs: number, reserveMs: number) => (): number => {
     const ms = Math.min(maxMs, deadlineMs - reserveMs - deps.now());
-    if (ms < minMs)
-      throw requeueRun(deps, 'outOfTime', { reason: 'too little time left to ask the cluster' });
+    if (ms < minMs) throw requeueRun(deps, 'soon', { reason: 'too little time left to ask the cluster' });
     return ms;
   };
   return {

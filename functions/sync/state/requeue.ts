@@ -15,17 +15,21 @@ export interface Requeued {
   readonly rounds?: number | undefined;
   /** A wait that precedes the rule's own, for instance until the circuit may be probed; 0 by default. */
   readonly leadSeconds?: number;
+  /**
+   * The next cause begins with its first wait: an outage is no reason for a long one after it.
+   */
+  readonly endsRow?: true;
 }
 
-/** The outcome of a run that is enqueued again for `cause`, with the wait of docs/limits.md. */
+/** The outcome of a run that is enqueued again for `cause`, with the wait of its rule. */
 export function requeue(
   deps: RequeueDeps,
   cause: RequeueCause,
-  { reason, rounds = 0, leadSeconds = 0 }: Requeued,
+  { reason, rounds = 0, leadSeconds = 0, endsRow }: Requeued,
 ): RequeueOutcome {
   const rule = deps.limits.requeue[cause];
   const requeueAfterSeconds = leadSeconds + requeueSeconds(rule, rounds, deps.random());
-  const { coalesceWithinSeconds, endsRow } = rule;
+  const { coalesceWithinSeconds } = rule;
   const coalesceSeconds =
     coalesceWithinSeconds === undefined ? requeueAfterSeconds : leadSeconds + coalesceWithinSeconds;
   return { kind: 'requeued', reason, requeueAfterSeconds, coalesceSeconds, ...(endsRow && { endsRow }) };

@@ -56,7 +56,7 @@ describe('a failed call', () => {
   it.each<
     [string, ClusterApiError, answered: readonly [string, string], unanswered?: readonly [string, string]]
   >([
-    ['without credentials', of(0, { reason: noCredentials }), both('no credentials for now 1 s')],
+    ['without credentials', of(0, { reason: noCredentials }), both('no credentials for now 2 s')],
     ['by a broken connection', of(0), both(requeued), both(silent)],
     ['without an answer', of(0, { reason: timedOut }), [own, requeued], both(silent)],
     ['with 500', of(500), [own, requeued], both(silent)],
@@ -88,7 +88,7 @@ describe('a failed call', () => {
     [
       'is not sent, as AWS gives no credentials',
       of(0, { reason: noCredentials }),
-      'no credentials for now 1 s, probed',
+      'no credentials for now 2 s, probed',
     ],
   ])('a failed call whose probe %s ends the run by the outcome of the probe', async (_how, probed, text) => {
     expect(await Promise.all(calls.map((call) => ended(of(500), call, { probed })))).toEqual(both(text));
