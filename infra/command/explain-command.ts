@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
 import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
@@ -10,9 +10,18 @@ interface Chosen extends HubChoice, OutputChoice {
   readonly at?: string;
   readonly notReady?: boolean;
   readonly watch?: boolean;
+  readonly kubeconfig?: string;
+  readonly context?: string;
 }
 
-export const explainCommand = (): Command =>
+/** Without a hub if kubectl's connection was chosen, or if kubectl calls us and no hub was chosen. */
+export const explainCommand = (isPlugin: boolean): Command => {
+  const isLive = ({ kubeconfig, context, table, hub }: Chosen): boolean =>
+    kubeconfig !== undefined || context !== undefined || (isPlugin && !table && !hub);
+  return command(isLive);
+};
+
+const command = (isLive: (options: Chosen) => boolean): Command =>
   withOutput(withService(withHub(new Command('explain')), 'NAMESPACE/SERVICE; -n and -A list them'), [
     'wide',
     'json',
@@ -20,12 +29,14 @@ export const explainCommand = (): Command =>
     'name',
   ])
     .summary('why a service has the endpoints that it has')
-    .description('Explains the endpoints of a service, and why each of its pods is an address or not.')
+    .description('Explains the endpoints of a service: why each pod is an address or not.')
     .argument('[pod]', 'this pod alone')
     .option('-A, --all-namespaces', 'lists the services: ready pods, writers')
     .option('--at <time>', 'at 2026-03-01T14:03:00Z, 14:03 (UTC) or 20m (ago)')
     .option('--not-ready', 'only selected pods that are not ready')
     .option('-w, --watch', 'prints again at each change')
+    .option('--context <name>', 'of kubectl: asks its cluster, without a hub')
+    .addOption(new Option('--kubeconfig <file>', 'the same, by this file').hideHelp())
     .addHelpText(
       'after',
       `
@@ -39,6 +50,12 @@ Examples:
         pod: string | undefined,
         options: Chosen,
       ) => {
+        if (isLive(options)) {
+          if (options.at !== undefined)
+            throw new UsageError('--at needs a hub: the cluster itself keeps no history');
+          const { explainByKubeconfig } = await import('./live-explanation.ts');
+          return explainByKubeconfig(chosen, service, options);
+        }
         const { table, now } = await hubOf(options);
         const printing = printingOf(options);
         const { format } = printing;
@@ -53,19 +70,14 @@ Examples:
             printing,
           );
         }
-        const [
-          { explainWithInput },
-          { explanationData },
-          { explanationLines },
-          { follow },
-          { linesAsData, printLines },
-        ] = await Promise.all([
-          import('#infra/cli/ask/explain-service.ts'),
-          import('#infra/cli/ask/explanation-data.ts'),
-          import('#infra/cli/ask/explain-text.ts'),
-          import('#infra/cli/terminal/follow.ts'),
-          import('#infra/cli/terminal/print-answer.ts'),
-        ]);
+        const [{ explainWithInput }, { explanationData }, { follow }, { printLines }, { printExplanation }] =
+          await Promise.all([
+            import('#infra/cli/ask/explain-service.ts'),
+            import('#infra/cli/ask/explanation-data.ts'),
+            import('#infra/cli/terminal/follow.ts'),
+            import('#infra/cli/terminal/print-answer.ts'),
+            import('./print-explanation.ts'),
+          ]);
         const key = await serviceOf(table, chosen, service, options.namespace);
         if (options.at !== undefined) {
           const { addressLines } = await import('./explain-at.ts');
@@ -74,30 +86,11 @@ Examples:
             printing,
           );
         }
-        let last = '';
+        const shown = printExplanation({ printing, isNotReadyOnly: options.notReady === true, pod });
         const print = async (): Promise<void> => {
           // By the hub's clock, as the times of runs are.
           const { input, explanation } = await explainWithInput(table, key, now(), pod);
-          const data = explanationData(input, explanation);
-          const shown = options.notReady
-            ? { ...data, pods: data.pods.filter((p) => p.relation === 'selected' && !p.ready) }
-            : data;
-          const lines =
-            format === 'name'
-              ? shown.pods.map((p) => `pod/${p.name}`)
-              : format === 'json' || format === 'yaml'
-                ? linesAsData(shown, format)
-                : explanationLines(explanation, {
-                    isWide: format === 'wide' || pod !== undefined,
-                    isNotReadyOnly: options.notReady === true,
-                  });
-          // The time of the answer alone does not count as a change.
-          const text = JSON.stringify({ ...shown, time: '' });
-          if (text === last) return;
-          if (last !== '' && format === undefined)
-            printLines(['', { text: new Date(now()).toISOString(), style: 'faint' }], printing);
-          last = text;
-          printLines(lines, printing);
+          shown(explanation, explanationData(input, explanation), now());
         };
         if (options.watch) await follow(print);
         else await print();

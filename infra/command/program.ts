@@ -31,9 +31,9 @@ export const exitCodes = {
   wrongUse: { code: 2, meaning: 'wrong use, or a refused switch; the command changed nothing' },
 } as const;
 
-export const program = (): Command => programs().all;
+export const program = (): Command => programs(false).all;
 
-function programs() {
+function programs(isPlugin: boolean) {
   const all = new Command(packageName)
     .description('The Kubernetes Endpoints and EndpointSlice controllers for a fleet of clusters.')
     .version(installation.version)
@@ -46,7 +46,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused. Times: UTC, or --local.`,
   for (const command of [
     startCommand(),
     consoleCommand(),
-    explainCommand(),
+    explainCommand(isPlugin),
     historyCommand(),
     clusterCommand(),
     optInCommand(),
@@ -109,7 +109,8 @@ const withoutFarGuess = (text: string): string =>
 const pathOf = (command: Command): string =>
   command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 
-export async function main(args: readonly string[]): Promise<void> {
+/** `isPlugin`: kubectl calls the program, as `kubectl endpoints`. */
+export async function main(args: readonly string[], isPlugin = false): Promise<void> {
   // Another program may stop reading early, as head does.
   process.stdout.on('error', (e: NodeJS.ErrnoException) => {
     if (e.code !== 'EPIPE') throw e;
@@ -119,7 +120,7 @@ export async function main(args: readonly string[]): Promise<void> {
   // answer.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   try {
-    const { all, completed } = programs();
+    const { all, completed } = programs(isPlugin);
     if (args[0] === 'complete') {
       const { completeNames } = await import('./complete-names.ts');
       await completeNames(completed, args.slice(args.indexOf('--') + 1));

@@ -11,6 +11,8 @@ import type { Connection, TokenSource } from '#shared/clusters/api/connection.ts
 
 export interface KubeconfigCluster {
   readonly context: string;
+  /** Of the context; `default` without one. */
+  readonly namespace: string;
   /**
    * Resolves to the connection with its current token. `refresh` reads the file and runs an exec plug-in
    * again, even if the last token is still valid.
@@ -30,6 +32,7 @@ export async function kubeconfigCluster(file: string, context?: string): Promise
   await connection();
   return {
     context: config.currentContext,
+    namespace: config.getContextObject(config.currentContext)?.namespace ?? 'default',
     connection,
     token: async (refresh) => (await connection(refresh)).token,
   };

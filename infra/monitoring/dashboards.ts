@@ -5,7 +5,6 @@
  */
 import { type ClusterMetrics, objectiveMs, perCluster } from '#shared/contract/metrics.ts';
 import { clustersetRow } from './clusterset-row.ts';
-import { endpointDelayRow } from './endpoint-delay-row.ts';
 import {
   type Dashboard,
   type Drawn,
@@ -81,7 +80,6 @@ export const fleetDashboard: Dashboard = {
         ]),
       ],
     },
-    endpointDelayRow,
     {
       title: 'Throughput',
       widgets: [
@@ -225,7 +223,6 @@ export const clusterDashboard: Dashboard = {
         ]),
       ],
     },
-    endpointDelayRow,
     {
       title: 'Correctness',
       widgets: [

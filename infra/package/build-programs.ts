@@ -12,12 +12,14 @@ const out = 'dist/programs';
 export const notBundled: readonly string[] = ['dynalite'];
 
 export const commandFile = `${out}/infra/command/fleet-endpoints.main.js`;
+const pluginFile = `${out}/infra/command/kubectl-endpoints.main.js`;
 
 export async function buildPrograms(): Promise<Metafile> {
   await rm(out, { recursive: true, force: true });
   const { metafile } = await build({
     entryPoints: [
       'infra/command/fleet-endpoints.main.ts',
+      'infra/command/kubectl-endpoints.main.ts',
       'functions/relay/relay.main.ts',
       ...globSync('infra/local/*.main.ts'),
     ],
@@ -42,7 +44,7 @@ export async function buildPrograms(): Promise<Metafile> {
       js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
     },
   });
-  await chmod(commandFile, 0o755);
+  for (const file of [commandFile, pluginFile]) await chmod(file, 0o755);
   return metafile;
 }
 

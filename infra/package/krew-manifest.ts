@@ -28,8 +28,9 @@ export function krewManifest({ name, version, engines, bin }: PackageFacts, sha2
         homepage: `https://www.npmjs.com/package/${name}`,
         shortDescription: 'Explain why a Service has its endpoints',
         description: [
-          'Explains for each pod of a Service why it is an address or not, now or at an earlier time.',
-          `It needs a hub of ${name}, with AWS credentials and TABLE_NAME.`,
+          'Explains whether a Service can be reached, and for each pod why it is an address or not.',
+          'It reads the cluster with your rights, and needs nothing installed in it.',
+          `An earlier time needs a hub of ${name}, with AWS credentials and TABLE_NAME.`,
           '',
           'Example: kubectl endpoints explain svc/web -n shop',
         ].join('\n'),

@@ -94,7 +94,6 @@ export class HubWorld {
   #uids = 0;
   #onBatch: NonNullable<HubWorldOptions['onBatch']>;
   readonly #outbox: Outbox | undefined;
-  readonly #readUpTo = new Map<Kind, string>();
   readonly #timers: { readonly atMs: number; readonly run: () => void }[] = [];
 
   private constructor(options: HubWorldOptions) {
@@ -338,7 +337,6 @@ export class HubWorld {
           outputs: this.outputs,
           more: { ...(deleted && { deleted: true as const }), ...(moved && { formerService }) },
         });
-    this.#readUpTo.set(kind, asOf);
     if (this.#outbox)
       this.#outbox.put(
         kind,
@@ -356,11 +354,12 @@ export class HubWorld {
       return () => void (this.#timers.includes(timer) && this.#timers.splice(this.#timers.indexOf(timer), 1));
     };
     const clock = { now: () => this.now, monotonic: () => this.now, random: () => 0.5, after };
-    return new Outbox(
+    const outbox = new Outbox(
       { queue: this.queues.events, clock, log: silent, meter: new Meter(), limits: defaultLimits },
       this.#header,
-      (kind) => this.#readUpTo.get(kind),
     );
+    for (const kind of kinds) outbox.markRead(kind, this.#header.firstListVersion);
+    return outbox;
   }
 
   async #send(message: EventsMessage): Promise<void> {

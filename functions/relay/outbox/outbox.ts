@@ -23,7 +23,6 @@ export class Outbox {
   /** The header of every message. */
   readonly header: EventsHeader;
   readonly #limits: RelayLimits;
-  readonly #readUpTo: (kind: Kind) => string | undefined;
   readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(
     allKinds.map((kind) => [kind, new KindQueue(kind)]),
   );
@@ -35,11 +34,9 @@ export class Outbox {
   readonly #rate = new ChangeRate();
   readonly #sentAtMs = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
-  /** `readUpTo`: the version up to which the kind has been read, which every message of live states carries. */
-  constructor(deps: OutboxDeps, header: EventsHeader, readUpTo: (kind: Kind) => string | undefined) {
+  constructor(deps: OutboxDeps, header: EventsHeader) {
     this.#deps = deps;
     this.header = header;
-    this.#readUpTo = readUpTo;
     this.#limits = deps.limits.relay;
   }
 
@@ -48,10 +45,15 @@ export class Outbox {
    * before. `isEcho`: the hub wrote it.
    */
   put(kind: Kind, key: string, entry: Entry, isEcho = false): void {
-    const queue = this.#queueOf(kind);
+    const queue = this.queueOf(kind);
     queue.put(key, entry, { nowMs: this.#deps.clock.now(), isEcho });
     if (queue.group === 'inputs') this.#rate.count(this.#deps.clock.now());
     this.#scheduleSend();
+  }
+
+  /** Records that the kind has been read up to this version, without an entry to send. */
+  markRead(kind: Kind, version: string): void {
+    this.queueOf(kind).readUpTo = version;
   }
 
   get waiting(): number {
@@ -75,7 +77,7 @@ export class Outbox {
    * watch cannot make them wrong.
    */
   async waitUntilEmpty(kind: Kind, signal: AbortSignal): Promise<void> {
-    await this.#hurry(() => this.#queueOf(kind).waiting.size === 0, signal);
+    await this.#hurry(() => this.queueOf(kind).waiting.size === 0, signal);
   }
 
   /** Resolves when the queue has accepted every entry. */
@@ -163,7 +165,7 @@ export class Outbox {
         ...this.header,
         type: 'live',
         kind: queue.kind,
-        asOf: this.#readUpTo(queue.kind),
+        asOf: queue.readUpTo,
         entries: pending.map((p) => p.entry),
       };
       const body = encodeMessage(message, this.#deps.limits.queue);
@@ -189,7 +191,8 @@ export class Outbox {
     this.#scheduleSend();
   }
 
-  #queueOf(kind: Kind): KindQueue {
+  /** The waiting entries of one kind, and the version up to which it has been read. */
+  queueOf(kind: Kind): KindQueue {
     return this.#queues.get(kind) as KindQueue;
   }
 }

@@ -8,6 +8,7 @@ import type {
 import { isReady } from '#infra/cli/ask/explain/standing.ts';
 import { columns, type Line, type Style } from '#infra/cli/terminal/print-answer.ts';
 import type { PodVerdict } from '#shared/controllers/verdicts/verdict.ts';
+import { causeLines, reachStyle } from './answer-text.ts';
 
 export interface ExplanationView {
   /** Every pod with each of its places, instead of pods by reason. */
@@ -31,11 +32,17 @@ export function explanationLines(
     differences,
     differencesTitle,
     clusterset,
+    answer,
+    unknown = [],
   } = explanation;
-  const heading = styled(`${cluster} ${namespace}/${name}: ${summary}`, state && styleOf(state, pods));
-  const shown = isNotReadyOnly ? pods.filter((pod) => pod.relation === 'selected' && !isReady(pod)) : pods;
+  const heading = styled(
+    `${cluster} ${namespace}/${name}: ${summary}`,
+    answer ? reachStyle(answer) : state && styleOf(state, pods),
+  );
+  const causes = answer ? causeLines(answer.causes) : [];
+  const shown = isNotReadyOnly ? pods.filter((pod) => pod.relation === 'selected' && !isUsed(pod)) : pods;
   const podsLines = isWide ? shown.flatMap((pod) => ['', ...podLines(pod)]) : podGroups(shown);
-  if (isNotReadyOnly) return [heading, ...podsLines];
+  if (isNotReadyOnly) return [heading, ...causes, ...podsLines];
   const facts = groups.flatMap(({ title, facts }) => [
     '',
     titled(title),
@@ -45,8 +52,21 @@ export function explanationLines(
     differences.length > 0
       ? ['', styled(differencesTitle, 'warning'), ...differences.map((d) => `  ${d}`)]
       : [];
-  return [heading, ...differing, ...podsLines, ...(clusterset ? setLines(clusterset) : []), ...facts];
+  const notKnown: readonly Line[] =
+    unknown.length > 0 ? ['', titled('Not known'), ...unknown.map((u) => `  ${u}`)] : [];
+  return [
+    heading,
+    ...causes,
+    ...notKnown,
+    ...differing,
+    ...podsLines,
+    ...(clusterset ? setLines(clusterset) : []),
+    ...facts,
+  ];
 }
+
+/** By what is served, if that is known. */
+const isUsed = (pod: PodExplanation): boolean => pod.reachable ?? isReady(pod);
 
 const styled = (text: string, style: Style | undefined): Line => (style ? { text, style } : text);
 const titled = (text: string): Line => ({ text, style: 'title' });
@@ -97,7 +117,7 @@ const sectionOf = (pod: PodExplanation): (typeof sections)[number] =>
     ? 'Not selected'
     : pod.relation === 'left'
       ? 'No longer selected'
-      : isReady(pod)
+      : isUsed(pod)
         ? 'Ready'
         : 'Not ready';
 

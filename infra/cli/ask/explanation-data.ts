@@ -3,6 +3,9 @@
  * (infra/package/answer-schemas.ts).
  */
 
+import type { Cause } from '#infra/cli/ask/answer/cause.ts';
+import type { Reach } from '#infra/cli/ask/answer/reach.ts';
+import type { ServedObject } from '#infra/cli/ask/answer/served-objects.ts';
 import type {
   Explanation,
   PodExplanation,
@@ -37,7 +40,7 @@ export interface OfBoth {
   readonly slices: Count;
 }
 
-export interface ExplanationData {
+export interface ExplanationData extends HubData {
   readonly apiVersion: typeof apiVersion;
   readonly kind: 'Explanation';
   readonly cluster: string;
@@ -45,23 +48,35 @@ export interface ExplanationData {
   readonly service: string;
   /** Time of the answer, by RFC 3339 in UTC. */
   readonly time: Time;
-  /** Null for a name that the cluster only imports. */
+  /** Null for a name that the cluster only imports, and without a hub. */
   readonly state: ServiceState | null;
   readonly message: string;
-  readonly mode: string;
-  readonly optIn: string;
-  readonly kubernetesVersion: string | null;
-  readonly writers: { readonly endpoints: WriterData; readonly slices: WriterData };
-  readonly generation: Count;
-  readonly doneGeneration: OfBoth;
-  readonly failures: OfBoth;
-  readonly lastRunTime: Time | null;
-  readonly pendingSince: Time | null;
+  /** Whether a proxy can send traffic to it. Null if what is served was not looked at. */
+  readonly reach: Reach | null;
+  /** The worst first. */
+  readonly causes: readonly Cause[];
+  /** Every object that proxies use for the Service, whoever wrote it. */
+  readonly served: readonly ServedObject[];
+  /** What could not be read, and is therefore not known. */
+  readonly unknown: readonly string[];
   readonly pods: readonly PodData[];
   /** The written addresses as the hub has saved them. */
   readonly addresses: readonly SavedAddress[];
   readonly differences: readonly string[];
   readonly clusterset: SetExplanation | null;
+}
+
+/** What the hub knows. Each is null without a hub. */
+interface HubData {
+  readonly mode: string | null;
+  readonly optIn: string | null;
+  readonly kubernetesVersion: string | null;
+  readonly writers: { readonly endpoints: WriterData; readonly slices: WriterData } | null;
+  readonly generation: Count | null;
+  readonly doneGeneration: OfBoth | null;
+  readonly failures: OfBoth | null;
+  readonly lastRunTime: Time | null;
+  readonly pendingSince: Time | null;
 }
 
 interface WriterData {
@@ -94,21 +109,32 @@ interface PlaceData {
   readonly pending: string | null;
 }
 
-export function explanationData(
-  { cluster, service, work, now }: ExplainInput,
-  explanation: Explanation,
-): ExplanationData {
+export function explanationData(input: ExplainInput, explanation: Explanation): ExplanationData {
+  return { ...serviceData(explanation, input.now), ...hubData(input) };
+}
+
+/** Without a hub, its part is null. */
+export const liveExplanationData = (explanation: Explanation, now: number): ExplanationData => ({
+  ...serviceData(explanation, now),
+  ...noHub,
+});
+
+const noHub: HubData = {
+  mode: null,
+  optIn: null,
+  kubernetesVersion: null,
+  writers: null,
+  generation: null,
+  doneGeneration: null,
+  failures: null,
+  lastRunTime: null,
+  pendingSince: null,
+};
+
+function hubData({ cluster, service, work }: ExplainInput): HubData {
   const { endpoints, slices } = writersFor(service, cluster);
   const [ofEndpoints, ofSlices] = [partState(work, 'endpoints'), partState(work, 'slices')];
   return {
-    apiVersion,
-    kind: 'Explanation',
-    cluster: explanation.cluster,
-    namespace: explanation.namespace,
-    service: explanation.name,
-    time: new Date(now).toISOString(),
-    state: explanation.state ?? null,
-    message: explanation.summary,
     mode: cluster.mode,
     optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
     kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
@@ -118,12 +144,27 @@ export function explanationData(
     failures: { endpoints: ofEndpoints.failures, slices: ofSlices.failures },
     lastRunTime: work.ranAtMs > 0 ? new Date(work.ranAtMs).toISOString() : null,
     pendingSince: work.dirtyAtMs === undefined ? null : new Date(work.dirtyAtMs).toISOString(),
-    pods: explanation.pods.map(podData),
-    addresses: explanation.saved,
-    differences: explanation.differences,
-    clusterset: explanation.clusterset ?? null,
   };
 }
+
+const serviceData = (explanation: Explanation, now: number): Omit<ExplanationData, keyof HubData> => ({
+  apiVersion,
+  kind: 'Explanation',
+  cluster: explanation.cluster,
+  namespace: explanation.namespace,
+  service: explanation.name,
+  time: new Date(now).toISOString(),
+  state: explanation.state ?? null,
+  message: explanation.summary,
+  reach: explanation.answer?.reach ?? null,
+  causes: explanation.answer?.causes ?? [],
+  served: explanation.answer?.served ?? [],
+  unknown: explanation.unknown ?? [],
+  pods: explanation.pods.map(podData),
+  addresses: explanation.saved,
+  differences: explanation.differences,
+  clusterset: explanation.clusterset ?? null,
+});
 
 const writerData = ({ who, task, as, why }: ReturnType<typeof writersFor>['slices']): WriterData => ({
   writer: who,
@@ -135,7 +176,7 @@ const writerData = ({ who, task, as, why }: ReturnType<typeof writersFor>['slice
 const podData = (pod: PodExplanation): PodData => ({
   name: pod.pod,
   relation: pod.relation,
-  ready: isReady(pod),
+  ready: pod.reachable ?? isReady(pod),
   endpoints: placeData(pod.endpoints),
   slices: pod.slices.map((s) => ({ addressType: s.family, ...placeData(s) })),
 });

@@ -162,7 +162,7 @@ function unfit(pod: Pod) {
 const terminatingSince = (pod: Pod): string => `terminating since ${deletionRequestedAt(pod)}`;
 
 /** The API server sets deletionTimestamp to the end of the grace period. */
-function deletionRequestedAt({
+export function deletionRequestedAt({
   metadata: { deletionTimestamp = '', deletionGracePeriodSeconds = 0 },
 }: Pod): string {
   const sinceMs = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;

@@ -4,8 +4,9 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainPods } from '#infra/cli/ask/explain/explain.ts';
+import { explainPods, type PodsInput } from '#infra/cli/ask/explain/explain.ts';
 import { endpointsPlaces, slicePlaces } from '#infra/cli/ask/explain/saved.ts';
+import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { decideSlices } from '#shared/controllers/slices/decide.ts';
@@ -117,9 +118,14 @@ function decided({ pods, service, nodes }: Decided) {
   };
 }
 
+function podsInput(more: Parameters<typeof input>[0]): PodsInput {
+  const given = input(more);
+  return { ...given, writers: writersFor(given.service, given.cluster) };
+}
+
 function expectConsistent(world: Decided): void {
   const written = decided(world);
-  const explained = explainPods(input({ pods: world.pods, service: world.service, nodes: world.nodes }));
+  const explained = explainPods(podsInput({ pods: world.pods, service: world.service, nodes: world.nodes }));
   const expected = (name: string) => ({
     pod: name,
     endpoints: written.endpoints.get(name) ?? 'absent',
@@ -158,7 +164,7 @@ describe('the explanation of a pod', () => {
   it('the verdicts name the pods over the capacity of Endpoints', () => {
     const pods = Array.from({ length: 1_203 }, (_, i) => pod(i, { ready: i % 3 !== 0 }));
     expectConsistent({ pods, service: service(), nodes: nodes(node('node-1', undefined)) });
-    const over = explainPods(input({ pods })).filter((e) => e.endpoints.place === 'absent');
+    const over = explainPods(podsInput({ pods })).filter((e) => e.endpoints.place === 'absent');
     expect(over.length).toBe(203);
     expect(over[0]?.endpoints.why).toBe('over capacity: Endpoints list 1,000 of 1,203, ready ones first');
     expect(over.every((e) => e.slices[0]?.place !== 'absent')).toBe(true);

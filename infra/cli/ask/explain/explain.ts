@@ -21,9 +21,10 @@ import type { ExplainInput, KnownPod } from './input.ts';
 import { endpointsPlaces, savedAddresses, slicePlaces } from './saved.ts';
 import { standingOf } from './standing.ts';
 import { toldDifferences } from './told-differences.ts';
+import { writerFacts } from './writer-facts.ts';
 
 export function explainService(input: ExplainInput): Explanation {
-  const pods = explainPods(input);
+  const pods = explainPods({ ...input, writers: writersFor(input.service, input.cluster) });
   const standing = standingOf(input, pods);
   const { set } = input;
   const told = toldDifferences(input.service, input.cluster, input.difference);
@@ -37,7 +38,17 @@ export function explainService(input: ExplainInput): Explanation {
       .filter(Boolean)
       .join(' '),
     groups: [
-      ...(input.service ? [{ title: 'Service', facts: serviceFacts(input.service, input) }] : []),
+      ...(input.service
+        ? [
+            {
+              title: 'Service',
+              facts: serviceFacts(input.service, {
+                hints: input.hints,
+                writer: writerFacts(input.service, input.cluster),
+              }),
+            },
+          ]
+        : []),
       ...(set?.groups ?? []),
       ...(input.service || !set
         ? [
@@ -55,20 +66,18 @@ export function explainService(input: ExplainInput): Explanation {
   };
 }
 
-export type PodsInput = Pick<
-  ExplainInput,
-  'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'cluster' | 'asked'
->;
+export interface PodsInput
+  extends Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'asked'> {
+  readonly writers: Writers;
+}
 
 /** Returns every pod that the service selects, nearly selects, formerly selected or still lists. */
 export function explainPods(given: PodsInput): readonly PodExplanation[] {
   // A Service that opts in is explained by its annotation even if the cluster's switch is off: these would be
   // its addresses.
-  const writers = writersFor(given.service, given.cluster);
   const optsIn = given.service !== undefined && writerOf(given.service).by === 'opt-in';
   const input = {
     ...given,
-    writers,
     optsIn,
     service: given.service && withOptInSelector(given.service, 'active'),
   };
@@ -99,7 +108,6 @@ export function explainPods(given: PodsInput): readonly PodExplanation[] {
 
 /** The input with the pods' places in the written outputs. */
 interface World extends PodsInput {
-  readonly writers: Writers;
   readonly optsIn: boolean;
   readonly inEndpoints: ReadonlyMap<string, EndpointsPlace>;
   readonly inSlices: ReadonlyMap<string, ReadonlyMap<string, SlicePlace>>;

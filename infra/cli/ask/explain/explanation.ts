@@ -1,4 +1,5 @@
 /** The answer of `explain`: texts for people, with enough structure for the console's page. */
+import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
 import type { PodVerdicts, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
 
 /** The state of a Service's endpoints, for programs. docs/commands.md lists the codes. */
@@ -29,6 +30,8 @@ export interface PodExplanation extends PodVerdicts {
    * of the selector matches, or the user named the pod.
    */
   readonly relation: 'selected' | 'near' | 'left';
+  /** A proxy can send traffic to it. Undefined if what is served was not looked at. */
+  readonly reachable?: boolean;
 }
 
 export interface Fact {
@@ -128,4 +131,8 @@ export interface Explanation {
   readonly differences: readonly string[];
   /** Undefined if no cluster exports the name, or if the cluster neither exports nor imports. */
   readonly clusterset?: SetExplanation;
+  /** What is served, and why. */
+  readonly answer?: Pick<Answer, 'reach' | 'currency' | 'causes' | 'served' | 'live' | 'reachable'>;
+  /** What could not be read, and is therefore not known. */
+  readonly unknown?: readonly string[];
 }

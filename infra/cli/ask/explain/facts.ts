@@ -12,16 +12,15 @@ import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
 import { endpointsPlaces } from './saved.ts';
 import { comparedAsVersion, unsupportedVersion } from './version-support.ts';
-import { selectorText, writerFacts } from './writer-facts.ts';
+import { selectorText, type WriterFacts } from './writer-facts.ts';
 
 export const fact = (label: string, text: string | undefined): Fact[] => (text ? [{ label, text }] : []);
 
 export function serviceFacts(
   service: Service,
-  { hints, cluster }: Pick<ExplainInput, 'hints' | 'cluster'>,
+  { hints, writer }: Pick<ExplainInput, 'hints'> & { readonly writer: WriterFacts | undefined },
 ): readonly Fact[] {
   const { metadata, spec = {} } = service;
-  const writer = writerFacts(service, cluster);
   const ports = (spec.ports ?? []).map(
     (p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'} → ${p.targetPort ?? p.port}`,
   );
@@ -33,8 +32,8 @@ export function serviceFacts(
       'Type',
       spec.clusterIP === 'None' ? `${spec.type ?? 'ClusterIP'}, headless` : (spec.type ?? 'ClusterIP'),
     ),
-    ...fact('Writer', writer.name),
-    ...fact('Why', writer.why),
+    ...fact('Writer', writer?.name),
+    ...fact('Why', writer?.why),
     ...fact('Selector', selectorText(service) ?? 'none'),
     ...fact('Ports', ports.join(', ') || 'none'),
     ...fact('Families', addressTypesOf({ metadata, spec }).join(', ')),

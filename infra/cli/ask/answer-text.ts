@@ -1,0 +1,45 @@
+/** The first lines of an answer: can the Service be reached, and if not, why and what to do next. */
+
+import type { Cause } from '#infra/cli/ask/answer/cause.ts';
+import { someNames } from '#infra/cli/ask/answer/named-pods.ts';
+import type { Reach } from '#infra/cli/ask/answer/reach.ts';
+import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
+import type { Line, Style } from '#infra/cli/terminal/print-answer.ts';
+
+const styles: { readonly [R in Reach]: Style | undefined } = {
+  Reachable: 'good',
+  PartlyReachable: 'warning',
+  Unreachable: 'bad',
+  NoEndpointsWanted: undefined,
+};
+
+/** Nothing is green while something deserves a look. */
+export function reachStyle({ reach, causes }: Pick<Answer, 'reach' | 'causes'>): Style | undefined {
+  if (reach === 'Reachable' && causes.some((c) => c.weight !== 'note')) return 'warning';
+  return styles[reach];
+}
+
+const causeStyles = { bad: 'bad', warning: 'warning', note: undefined } as const;
+
+export const causeLines = (causes: readonly Cause[]): readonly Line[] =>
+  causes.flatMap((cause): readonly Line[] => {
+    const text = `  ${whoseText(cause)}${cause.text}`;
+    const style = causeStyles[cause.weight];
+    return [style ? { text, style } : text, ...(cause.next ? [`      next: ${cause.next}`] : [])];
+  });
+
+/** A cause of ports names its pods itself. */
+function whoseText({ pods, code }: Cause): string {
+  if (pods.length === 0 || namesPods.has(code)) return '';
+  return pods.length === 1
+    ? `pod ${pods[0]}: `
+    : `${pods.length.toLocaleString('en')} pods (${someNames(pods)}): `;
+}
+
+const namesPods: ReadonlySet<Cause['code']> = new Set([
+  'NoMatchingPort',
+  'PortNotDeclared',
+  'SelectorMismatch',
+  'SeveralWorkloads',
+  'SharedAddress',
+]);

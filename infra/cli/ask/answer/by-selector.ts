@@ -1,0 +1,176 @@
+/** A Service with a selector, or with one by annotation: what its pods should be, and what is served. */
+import {
+  annotationOverCapacity,
+  annotationSelector,
+  optInManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { type About, type Currency, reachWords as words } from './about.ts';
+import { bad, type Cause, gathered, note, warning } from './cause.ts';
+import { admissionCauses, type Difference, differenceOf, isDifferent, unwrittenCause } from './difference.ts';
+import { portCauses, portName } from './port-causes.ts';
+import { portsWithout, type Reach, type ServedEndpoint, servedEndpoints } from './reach.ts';
+import { type SelectedPod, selectedPods } from './selected-pods.ts';
+import { nothingSelected, severalWorkloads } from './selection-causes.ts';
+import { otherManagers } from './served-causes.ts';
+import { managerOf } from './served-objects.ts';
+import { loadBalancerCauses, networkPolicyCauses } from './service-causes.ts';
+import { sharedAddresses } from './shared-addresses.ts';
+import type { World } from './world.ts';
+import { zoneCauses } from './zone-causes.ts';
+
+export function bySelector(
+  world: World,
+  service: Service,
+  selector: { readonly [key: string]: string },
+): About {
+  const { namespace, served } = world;
+  const writer = world.service?.spec?.selector ? slicesManagedBy : optInManagedBy;
+  const slices = served.slices.filter((s) => !s.metadata.deletionTimestamp);
+  const endpoints = servedEndpoints(service, slices);
+  const own = endpoints.filter((s) => managerOf(s.slice) === writer);
+  const pods = selectedPods(world, service, selector);
+  const live = pods.filter((p) => p.isLive);
+  const difference = differenceOf(service, pods, own);
+  const stale = new Set(difference.stale);
+  const reachablePods = new Set(
+    endpoints.filter((s) => s.isReachable && s.pod !== '' && !stale.has(s.pod)).map((s) => s.pod),
+  );
+  const lacking = portsWithout(service, endpoints);
+  const selection = pods.length === 0 ? nothingSelected(world, selector) : undefined;
+  const facts: Facts = { live, reachablePods, endpoints, lacking, difference, selection };
+  const reach = reachOf(facts);
+  const written = writtenCauses(world, writer, slices.length > 0, facts, service);
+  const onPorts = portCauses(
+    service,
+    live.filter((p) => p.pod.status?.podIP || p.pod.status?.podIPs?.length).map((p) => p.pod),
+  );
+  return {
+    reach,
+    currency: written.currency,
+    summary: summaryOf(reach, pods, facts, written.currency),
+    live: live.length,
+    reachable: live.filter((p) => reachablePods.has(p.name)).length,
+    causes: [
+      ...(selection ? [selection] : []),
+      ...written.causes,
+      ...gathered(pods.flatMap((p) => (p.cause ? [[p.name, p.cause] as const] : []))),
+      ...onPorts,
+      ...(pods.length > 0
+        ? severalWorkloads(
+            live.map((p) => p.pod),
+            service.metadata.name,
+          )
+        : []),
+      ...otherManagers({ ...world, served: { ...served, slices } }, service, writer),
+      ...(service.spec?.ports?.length || service.spec?.clusterIP === 'None'
+        ? []
+        : [bad('NoServicePorts', `Service ${namespace}/${service.metadata.name} has no ports`)]),
+      ...overCapacity(served.endpoints, pods),
+      ...sharedAddresses(live),
+      ...zoneCauses(world, service, endpoints),
+      ...networkPolicyCauses(
+        world,
+        service,
+        live.map((p) => p.pod),
+      ),
+      ...loadBalancerCauses(world, service),
+    ],
+    ...{ pods, reachablePods },
+  };
+}
+
+interface Facts {
+  readonly live: readonly SelectedPod[];
+  readonly reachablePods: ReadonlySet<string>;
+  readonly endpoints: readonly ServedEndpoint[];
+  /** Ports of the Service without an endpoint. */
+  readonly lacking: ReturnType<typeof portsWithout>;
+  readonly difference: Difference;
+  readonly selection: Cause | undefined;
+}
+
+function reachOf({ live, reachablePods, endpoints, lacking, difference, selection }: Facts): Reach {
+  if (reachablePods.size === 0 && !endpoints.some((s) => s.isReachable && s.pod === ''))
+    return selection?.code === 'ScaledToZero' ? 'NoEndpointsWanted' : 'Unreachable';
+  const isWhole =
+    live.every((p) => reachablePods.has(p.name)) && lacking.length === 0 && difference.stale.length === 0;
+  return isWhole ? 'Reachable' : 'PartlyReachable';
+}
+
+function summaryOf(
+  reach: Reach,
+  pods: readonly SelectedPod[],
+  { live, reachablePods, lacking, selection }: Facts,
+  currency: Currency,
+): string {
+  const reached = live.filter((p) => reachablePods.has(p.name)).length;
+  const count = selection
+    ? selection.code === 'ScaledToZero'
+      ? 'its pods are scaled to zero'
+      : 'it selects no pod'
+    : live.length === 0
+      ? `each of its ${pods.length === 1 ? 'pods' : `${pods.length.toLocaleString('en')} pods`} is ending or has ended`
+      : `${reached.toLocaleString('en')} of ${live.length.toLocaleString('en')} ${live.length === 1 ? 'pod' : 'pods'} can be reached`;
+  const ports =
+    reached > 0 && lacking.length > 0 ? `, and port ${lacking.map(portName).join(', ')} has no endpoint` : '';
+  return `${words[reach]}: ${count}${ports}; ${currencyTexts[currency]}`;
+}
+
+const currencyTexts: { readonly [C in Currency]: string } = {
+  UpToDate: 'its slices are up to date',
+  Differs: 'its slices are not up to date',
+  Waits: 'its slices are about to change',
+  NothingWanted: 'nothing is wanted',
+};
+
+/** Has the writer of the Service written what it wants? */
+function writtenCauses(
+  world: World,
+  writer: string,
+  hasSlices: boolean,
+  { difference }: Facts,
+  service: Service,
+): { readonly currency: Currency; readonly causes: readonly Cause[] } {
+  if (!isDifferent(difference)) return { currency: 'UpToDate', causes: [] };
+  if (writer === optInManagedBy) {
+    const annotation = world.service?.metadata.annotations?.[annotationSelector];
+    return {
+      currency: 'Differs',
+      causes: [
+        ...admissionCauses(world),
+        bad(
+          'OptIn',
+          `${hasSlices ? 'its slices are not what they should be' : 'no EndpointSlice is there'}: ${service.metadata.name} has no selector and opts in by the annotation ${annotationSelector} (${annotation}), so a hub of fleet-endpoints alone writes them; without it nothing here tells why it has not`,
+          `fleet-endpoints explain CLUSTER ${world.namespace}/${world.name}, with access to the hub`,
+        ),
+      ],
+    };
+  }
+  const cause = unwrittenCause(world, difference);
+  return {
+    currency: cause.weight === 'note' ? 'Waits' : 'Differs',
+    causes: [cause, ...(cause.code === 'Refused' ? [] : admissionCauses(world))],
+  };
+}
+
+function overCapacity(
+  endpoints: World['served']['endpoints'],
+  pods: readonly SelectedPod[],
+): readonly Cause[] {
+  if (endpoints?.metadata.annotations?.[annotationOverCapacity] === undefined) return [];
+  const wanted = pods.filter((p) => p.verdicts.endpoints.place !== 'absent').length;
+  const listed = (endpoints.subsets ?? []).reduce(
+    (n, s) => n + (s.addresses ?? []).length + (s.notReadyAddresses ?? []).length,
+    0,
+  );
+  const make = wanted > listed ? warning : note;
+  return [
+    make(
+      'OverCapacity',
+      `Endpoints are over capacity and truncated: they list ${listed.toLocaleString('en')} of ${wanted.toLocaleString('en')} addresses; the slices list all`,
+      'let the clients read EndpointSlices: Endpoints list 1,000 addresses at most',
+    ),
+  ];
+}

@@ -1,0 +1,106 @@
+/** Explains a Service from the cluster itself: without a hub, and with nothing installed in the cluster. */
+import type { ServedObject } from '#infra/cli/ask/answer/served-objects.ts';
+import { explainPods } from '#infra/cli/ask/explain/explain.ts';
+import type { Explanation, Fact, FactGroup } from '#infra/cli/ask/explain/explanation.ts';
+import { serviceFacts } from '#infra/cli/ask/explain/facts.ts';
+import { savedAddresses } from '#infra/cli/ask/explain/saved.ts';
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
+import type { WriterFor, Writers } from '#shared/clusters/writer/writer-for.ts';
+import { writerOf } from '#shared/controllers/opt-in/writer.ts';
+import { endpointsManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
+import type { LiveCluster } from './live-cluster.ts';
+import { type LiveAnswer, readAnswer } from './read-world.ts';
+import { unknownOf } from './unknown.ts';
+
+export interface LiveQuestion {
+  /** The name of the context, for the first line. */
+  readonly context: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly pod: string | undefined;
+}
+
+/** Throws a UsageError for an unknown pod. */
+export async function explainLive(cluster: LiveCluster, question: LiveQuestion): Promise<Explanation> {
+  const { namespace, name } = question;
+  const answered = await readAnswer(cluster, namespace, name);
+  const explanation = liveExplanation(question, answered, cluster.unread);
+  const { pod } = question;
+  if (pod === undefined) return explanation;
+  const pods = explanation.pods.filter((p) => p.pod === pod);
+  if (pods.length === 0) throw new UsageError(`no pod ${pod} in namespace ${namespace}`);
+  return { ...explanation, pods, saved: explanation.saved.filter((s) => s.pod === pod) };
+}
+
+function liveExplanation(
+  { context, namespace, name, pod }: LiveQuestion,
+  { world, answer }: LiveAnswer,
+  unread: LiveCluster['unread'],
+): Explanation {
+  const { service, nodes, served: saved } = world;
+  const selected = new Set(answer.pods.map((p) => p.name));
+  const pods = explainPods({
+    ...{ namespace, name, service, nodes, saved },
+    // The near misses are among the causes.
+    pods: world.pods
+      .filter((p) => selected.has(p.metadata.name) || p.metadata.name === pod)
+      .map((p) => ({ name: p.metadata.name, pod: p, past: [] })),
+    writers: builtInWriters(service),
+    ...(pod !== undefined && { asked: pod }),
+  }).map((p) => ({ ...p, reachable: answer.reachablePods.has(p.pod) }));
+  return {
+    ...{ cluster: context, namespace, name },
+    summary: `${answer.summary}.`,
+    groups: [
+      ...(service
+        ? [{ title: 'Service', facts: serviceFacts(service, { hints: undefined, writer: undefined }) }]
+        : []),
+      servedFacts(answer.served),
+    ],
+    saved: savedAddresses(saved),
+    ...{ pods, differencesTitle: '', differences: [], answer },
+    unknown: unknownOf(unread, world),
+  };
+}
+
+const servedFacts = (served: LiveAnswer['answer']['served']): FactGroup => ({
+  title: 'Served',
+  facts:
+    served.length === 0
+      ? [{ label: 'Nothing', text: 'neither EndpointSlices nor Endpoints bear its name' }]
+      : [...Map.groupBy(served, ({ kind, manager }) => `${kind} ${manager}`).values()].flatMap((of) =>
+          of.length > maxNamed ? [folded(of)] : of.map(servedFact),
+        ),
+});
+
+/** More slices of one manager are told together. */
+const maxNamed = 4;
+
+const servedFact = ({ kind, name, manager, addresses, ready, ports }: ServedObject): Fact => ({
+  label: `${kind} ${name}`,
+  text: `${ready} of ${addresses} addresses ready, ports ${ports}, of ${manager}`,
+});
+
+function folded(of: readonly ServedObject[]): Fact {
+  const total = (count: 'ready' | 'addresses'): string =>
+    of.reduce((sum, o) => sum + o[count], 0).toLocaleString('en');
+  const ports = [...new Set(of.map((o) => o.ports))].join('; ');
+  return {
+    label: `${of.length} EndpointSlices`,
+    text: `${total('ready')} of ${total('addresses')} addresses ready, ports ${ports}, of ${of[0]?.manager}`,
+  };
+}
+
+/** Without a hub the controllers of the cluster write, except for Services that opt in. */
+function builtInWriters(service: Service | undefined): Writers {
+  const by = service ? writerOf(service).by : 'built-in';
+  const of = (as: string): WriterFor => ({
+    ...{ who: by === 'opt-in' ? 'hub' : 'built-in', as, by, task: by === 'opt-in' ? 'write' : 'compare' },
+    ...{ reason: '', name: '', why: '' },
+  });
+  return {
+    endpoints: of(endpointsManagedBy),
+    slices: of(by === 'opt-in' ? optInManagedBy : slicesManagedBy),
+  };
+}

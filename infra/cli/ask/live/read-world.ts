@@ -1,0 +1,139 @@
+/** Reads what an answer about one Service needs. */
+import { answerOf } from '#infra/cli/ask/answer/service-answer.ts';
+import type { Surroundings, World } from '#infra/cli/ask/answer/world.ts';
+import { collectionPath, labelSelectorOf, objectPath } from '#shared/clusters/api/resources.ts';
+import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
+import { hintsEnabled } from '#shared/controllers/slices/hints/topology.ts';
+import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
+import { labelServiceName } from '#shared/kube/names.ts';
+import type { CoreEvent, EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { LiveCluster } from './live-cluster.ts';
+import { readAdmission, readNetworkPolicies, readWorkloads } from './read-surroundings.ts';
+
+export interface LiveAnswer {
+  readonly world: World;
+  readonly answer: ReturnType<typeof answerOf>;
+}
+
+/** Throws an Error if Services or slices may not be read: without them there is no answer. */
+export async function readAnswer(cluster: LiveCluster, namespace: string, name: string): Promise<LiveAnswer> {
+  const world = await readWorld(cluster, namespace, name);
+  const answer = answerOf(world);
+  if (answer.currency !== 'Differs') return { world, answer };
+  const admission = await readAdmission(cluster, world.around.namespace?.metadata.labels ?? {});
+  const known = { ...world, around: { ...world.around, admission } };
+  return { world: known, answer: answerOf(known) };
+}
+
+async function readWorld(cluster: LiveCluster, namespace: string, name: string): Promise<World> {
+  const inNamespace = <T>(kind: string, path: string, query?: { readonly [name: string]: string }) =>
+    cluster.list<T>(kind, path, query);
+  const [found, services, pods, slices, endpoints, workloads, events, networkPolicies, exported, imported] =
+    await Promise.all([
+      cluster.get<Surroundings['namespace']>('namespaces', objectPath('Namespace', '', namespace)),
+      inNamespace<Service>('services', collectionPath('Service', namespace)),
+      inNamespace<Pod>('pods', collectionPath('Pod', namespace)),
+      inNamespace<EndpointSlice>('endpointslices', collectionPath('EndpointSlice', namespace)),
+      cluster.get<Endpoints>('endpoints', objectPath('Endpoints', namespace, name)),
+      readWorkloads(cluster, namespace),
+      inNamespace<CoreEvent>('events', collectionPath('Event', namespace), { fieldSelector: 'type=Warning' }),
+      readNetworkPolicies(cluster, namespace),
+      cluster.get<Surroundings['serviceExport']>(
+        'serviceexports',
+        objectPath('ServiceExport', namespace, name),
+      ),
+      cluster.get<Surroundings['serviceImport']>(
+        'serviceimports',
+        objectPath('ServiceImport', namespace, name),
+      ),
+    ]);
+  if (!services || !slices) throw new Error(withoutRights(cluster, services ? 'endpointslices' : 'services'));
+  const service = services.find((s) => s.metadata.name === name);
+  const isOwn = (slice: EndpointSlice): boolean => slice.metadata.labels?.[labelServiceName] === name;
+  const around: Surroundings = {
+    ...{ namespace: found, services, workloads, events, networkPolicies },
+    otherSlices: slices.filter((s) => !isOwn(s)),
+    ...{ serviceExport: exported, serviceImport: imported },
+    isWithoutPods: pods === undefined,
+  };
+  const own = slices.filter(isOwn);
+  const world = {
+    ...{ namespace, name, service, now: cluster.now() },
+    pods: pods ?? [],
+    served: { endpoints, slices: own },
+  };
+  return { ...world, ...(await readMore(cluster, world, around)) };
+}
+
+const withoutRights = ({ unread }: LiveCluster, kind: string): string =>
+  `without ${kind} there is no answer: ${unread.get(kind) ?? 'the cluster does not have them'}`;
+
+/** What depends on the Service: nodes, and where its name or its pods are instead. */
+async function readMore(
+  cluster: LiveCluster,
+  { namespace, name, service, pods, served }: Omit<World, 'around' | 'nodes'>,
+  around: Surroundings,
+): Promise<Pick<World, 'nodes' | 'around'>> {
+  if (!service) {
+    const same = await cluster.list<Service>('services of other namespaces', collectionPath('Service', ''), {
+      fieldSelector: `metadata.name=${name}`,
+    });
+    const sameName = (same ?? []).map((s) => s.metadata.namespace ?? '');
+    return { nodes: new Map(), around: { ...around, sameName } };
+  }
+  const selector = withOptInSelector(service, 'active').spec?.selector;
+  const selected = pods.filter((p) => selectorMatches(selector, p.metadata.labels));
+  const [nodes, podsElsewhere, otherEndpoints] = await Promise.all([
+    readNodes(cluster, service, selected),
+    selector && selected.length === 0 ? readElsewhere(cluster, selector, namespace) : undefined,
+    selector || served.slices.length > 0
+      ? undefined
+      : cluster.list<Endpoints>('endpoints', collectionPath('Endpoints', namespace)),
+  ]);
+  return { nodes: nodes.byName, around: { ...around, podsElsewhere, otherEndpoints, ...nodes.known } };
+}
+
+async function readElsewhere(
+  cluster: LiveCluster,
+  selector: Labels,
+  namespace: string,
+): Promise<readonly Pod[] | undefined> {
+  if (Object.keys(selector).length === 0) return undefined;
+  const found = await cluster.list<Pod>('pods of other namespaces', collectionPath('Pod', ''), {
+    labelSelector: labelSelectorOf(selector),
+  });
+  return found?.filter((p) => p.metadata.namespace !== namespace);
+}
+
+/** Up to so many nodes are read one by one. */
+const fewNodes = 20;
+
+async function readNodes(
+  cluster: LiveCluster,
+  service: Service,
+  pods: readonly Pod[],
+): Promise<{ readonly byName: World['nodes']; readonly known: Partial<Surroundings> }> {
+  const names = [...new Set(pods.flatMap((p) => p.spec?.nodeName || []))];
+  const { spec = {} } = service;
+  const needsEvery =
+    hintsEnabled(service) ||
+    spec.trafficDistribution !== undefined ||
+    spec.internalTrafficPolicy === 'Local' ||
+    spec.externalTrafficPolicy === 'Local';
+  const isEveryNode = needsEvery || names.length > fewNodes;
+  const read = isEveryNode
+    ? await cluster.list<Node>('nodes', collectionPath('Node', ''))
+    : (await Promise.all(names.map((n) => cluster.get<Node>('nodes', objectPath('Node', '', n))))).flatMap(
+        (n) => n ?? [],
+      );
+  if (!read || cluster.unread.has('nodes')) {
+    // A node that may not be read is no missing node.
+    const stubs = names.map(
+      (n) => [n, { metadata: { name: n }, status: { conditions: ready } } as Node] as const,
+    );
+    return { byName: new Map(stubs), known: {} };
+  }
+  return { byName: new Map(read.map((n) => [n.metadata.name, n])), known: { isEveryNode } };
+}
+
+const ready = [{ type: 'Ready', status: 'True' }];

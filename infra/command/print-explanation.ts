@@ -1,0 +1,37 @@
+/** Prints an explanation in the format that was asked for, and with --watch again at each change. */
+
+import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
+import { explanationLines } from '#infra/cli/ask/explain-text.ts';
+import type { ExplanationData } from '#infra/cli/ask/explanation-data.ts';
+import { linesAsData, type Printing, printLines } from '#infra/cli/terminal/print-answer.ts';
+
+export interface ExplanationPrinting {
+  readonly printing: Printing;
+  readonly isNotReadyOnly: boolean;
+  /** The only pod that was asked for. */
+  readonly pod: string | undefined;
+}
+
+/** Returns a function that prints nothing if only the time has changed since its last call. */
+export function printExplanation({ printing, isNotReadyOnly, pod }: ExplanationPrinting) {
+  const { format } = printing;
+  let last = '';
+  return (explanation: Explanation, data: ExplanationData, nowMs: number): void => {
+    const shown = isNotReadyOnly
+      ? { ...data, pods: data.pods.filter((p) => p.relation === 'selected' && !p.ready) }
+      : data;
+    const lines =
+      format === 'name'
+        ? shown.pods.map((p) => `pod/${p.name}`)
+        : format === 'json' || format === 'yaml'
+          ? linesAsData(shown, format)
+          : explanationLines(explanation, { isWide: format === 'wide' || pod !== undefined, isNotReadyOnly });
+    // The time of the answer alone does not count as a change.
+    const text = JSON.stringify({ ...shown, time: '' });
+    if (text === last) return;
+    if (last !== '' && format === undefined)
+      printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
+    last = text;
+    printLines(lines, printing);
+  };
+}
