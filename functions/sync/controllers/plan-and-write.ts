@@ -1,11 +1,13 @@
 /**
  * The steps of both controllers: plan, ask the mass-removal guard, write. If another client has changed an
- * output, read the outputs and plan once more.
+ * output, read the outputs and plan once more, unless the cluster has been switched meanwhile.
  */
+import { readCluster } from '#shared/clusters/record.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 import type { OutputKind, Pod } from '#shared/kube/types.ts';
 import type { OutputObject } from '#shared/store/outputs/outputs.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
+import { requeueRun } from '../state/requeue.ts';
 import type { Run } from '../state/run.ts';
 import { deleteAsSeen } from '../writes/conditional-writes.ts';
 import { doneUnlessSnapshotDiffers, verifiedPods } from './verified-pods.ts';
@@ -34,11 +36,26 @@ export async function planAndWrite<P>(run: Run, steps: Planned<P>): Promise<Outc
   let written = await steps.write(plan);
   if (written.kind === 'stale') {
     run.deps.metrics.put('SyncsConflict', 1, { cluster: run.key.cluster });
+    await proveNotSwitched(run);
     await steps.readAgain();
     ({ plan, live } = await decide(run, steps, live));
     written = await steps.write(plan);
   }
   return written.failure ? written.failure() : doneUnlessSnapshotDiffers(run, !live);
+}
+
+/**
+ * The client that has changed the output may be the cluster's next writer. A plan by this run's older
+ * snapshot would take away what that writer has just added.
+ */
+async function proveNotSwitched({ deps, cluster }: Run): Promise<void> {
+  const now = await readCluster(deps.table, cluster.id);
+  const isSame =
+    now !== undefined &&
+    now.modeSwitch.count === cluster.modeSwitch.count &&
+    now.incarnation === cluster.incarnation &&
+    now.writerConflict === cluster.writerConflict;
+  if (!isSame) throw requeueRun(deps, 'outOfTime', { reason: 'the cluster was switched during the run' });
 }
 
 interface Decided<P> {
