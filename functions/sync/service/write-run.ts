@@ -35,20 +35,19 @@ export const runControllers: ServiceStep<ReadRun, WrittenRun> = async (read) => 
 };
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
-  if (controller === 'slices') await keepPreview(run);
+  const { deps, cluster, key, inputs } = run;
+  if (controller === 'slices' && isPreviewed(run)) await savePreview(deps, cluster, key, inputs);
   try {
     return await carryOut(run, controller);
   } catch (error) {
-    if (isRefusedWhileOff(run.cluster, error)) return toldRefusal(run.deps, run.key, error);
-    return outcomeOf(run, error, 'read', { ...run.key, controller });
+    if (isRefusedWhileOff(cluster, error)) return toldRefusal(deps, key, error);
+    return outcomeOf(run, error, 'read', { ...key, controller });
   }
 }
 
 /** The preview of a Service that is gone is forgotten. */
-async function keepPreview({ deps, cluster, key, inputs }: Run): Promise<void> {
-  const isPreviewed = inputs.writers.slices.task === 'preview' || !inputs.service;
-  if (cluster.optIn === 'shadow' && isPreviewed) await savePreview(deps, cluster, key, inputs);
-}
+const isPreviewed = ({ cluster, inputs }: Run): boolean =>
+  cluster.optIn === 'shadow' && (inputs.writers.slices.task === 'preview' || !inputs.service);
 
 async function carryOut(run: Run, controller: Controller): Promise<Outcome> {
   const { inputs, cluster } = run;
