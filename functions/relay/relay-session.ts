@@ -57,7 +57,11 @@ export class Session {
       firstListVersion,
       ...since,
     };
-    this.outbox = new Outbox(deps, header);
+    this.outbox = new Outbox(
+      deps,
+      header,
+      (kind) => this.#readers.find((reader) => reader.kind === kind)?.readUpTo,
+    );
     const { outputs, resyncMs, clusterset } = options;
     const sentIndex = new SentIndex({ ...deps, outputs });
     this.#sentIndex = sentIndex;
@@ -85,10 +89,11 @@ export class Session {
   async run(signal: AbortSignal): Promise<void> {
     const { uid, firstListVersion, session } = this.outbox.header;
     this.#deps.log.info('session begun', { session, uid, firstListVersion });
-    await Promise.all([
-      ...[...this.reflectors, ...this.#optional].map((r) => r.run(signal)),
-      this.#beat(signal),
-    ]);
+    await Promise.all([...this.#readers.map((r) => r.run(signal)), this.#beat(signal)]);
+  }
+
+  get #readers(): readonly (Reflector | OptionalReflector)[] {
+    return [...this.reflectors, ...this.#optional];
   }
 
   /** The optional kinds, and whether the cluster serves them. */
@@ -114,11 +119,10 @@ export class Session {
       if (maySend?.() === false) throw new NotLeading('another relay leads');
       signal.throwIfAborted();
       const readUpTo = Object.fromEntries(
-        [...this.reflectors, ...this.#optional].flatMap((r) =>
-          r.high === undefined ? [] : [[r.kind, r.high]],
-        ),
+        this.#readers.flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])),
       );
-      const { annotated } = this.#sentIndex;
+      const { annotated, delays } = this.#sentIndex;
+      const endpointDelays = delays.report.take();
       const message: HeartbeatMessage = {
         ...header,
         type: 'heartbeat',
@@ -126,6 +130,7 @@ export class Session {
         sentAtMs: Math.round(clock.now()),
         ...(isKubernetesVersion(kubernetesVersion) && { kubernetesVersion }),
         ...(annotated && { annotated }),
+        ...(endpointDelays && { endpointDelays }),
       };
       let again = this.#deps.limits.relay.heartbeatMs;
       try {
@@ -136,6 +141,7 @@ export class Session {
         readVersion();
       } catch {
         signal.throwIfAborted();
+        if (endpointDelays) delays.report.giveBack(endpointDelays);
         meter.count('relay_queue_errors_total');
         again = Math.min(again, beatAgainMs);
         isFirst = true;

@@ -5,6 +5,7 @@
  */
 import { type ClusterMetrics, objectiveMs, perCluster } from '#shared/contract/metrics.ts';
 import { clustersetRow } from './clusterset-row.ts';
+import { endpointDelayRow } from './endpoint-delay-row.ts';
 import {
   type Dashboard,
   type Drawn,
@@ -80,6 +81,7 @@ export const fleetDashboard: Dashboard = {
         ]),
       ],
     },
+    endpointDelayRow,
     {
       title: 'Throughput',
       widgets: [
@@ -223,6 +225,7 @@ export const clusterDashboard: Dashboard = {
         ]),
       ],
     },
+    endpointDelayRow,
     {
       title: 'Correctness',
       widgets: [

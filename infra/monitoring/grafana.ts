@@ -114,21 +114,26 @@ function targetOf(series: Widget['series'][number], ofCluster: boolean, id: stri
     : undefined;
 }
 
-/** Gauges by pod, counters as rates by kind or pod. */
-function ofRelays(): object {
-  const panels = Object.entries<RelayMetric>(relayMetrics).map(([name, { type, byKind, help }]): Panel => {
-    const selected = `${name}{namespace=~"$namespace"}`;
-    const by = byKind ? 'kind' : 'pod';
-    const expr =
-      type === 'counter'
-        ? `sum by (${by}) (rate(${selected}[$__rate_interval]))`
-        : `max by (${byKind ? 'pod, kind' : 'pod'}) (${selected})`;
-    const target = {
-      refId: 'A',
-      datasource: source('prometheus'),
-      expr,
-      legendFormat: type === 'gauge' && byKind ? '{{pod}} {{kind}}' : `{{${by}}}`,
+function queryOf(name: string, { type, byKind, labels = [] }: RelayMetric) {
+  const selected = (of: string): string => `${of}{namespace=~"$namespace"}`;
+  const legend = (...by: readonly string[]): string => by.map((label) => `{{${label}}}`).join(' ');
+  const rate = (of: string): string => `rate(${selected(of)}[$__rate_interval])`;
+  if (type === 'histogram')
+    return {
+      expr: `histogram_quantile(0.99, sum by (le, ${labels.join(', ')}) (${rate(`${name}_bucket`)}))`,
+      legendFormat: legend(...labels),
     };
+  const by = byKind ? 'kind' : 'pod';
+  if (type === 'counter') return { expr: `sum by (${by}) (${rate(name)})`, legendFormat: legend(by) };
+  const each = byKind ? ['pod', 'kind'] : ['pod'];
+  return { expr: `max by (${each.join(', ')}) (${selected(name)})`, legendFormat: legend(...each) };
+}
+
+/** Gauges by pod, counters as rates by kind or pod, histograms as their 99th percentile by their labels. */
+function ofRelays(): object {
+  const panels = Object.entries<RelayMetric>(relayMetrics).map(([name, metric]): Panel => {
+    const { type, help } = metric;
+    const target = { refId: 'A', datasource: source('prometheus'), ...queryOf(name, metric) };
     const unit = type === 'counter' ? 'cps' : name.endsWith('_seconds') ? 's' : 'short';
     return { title: name, description: help, kind: 'lines', unit, targets: [target] };
   });

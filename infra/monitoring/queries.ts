@@ -59,6 +59,16 @@ export const queries: readonly Query[] = [
     ],
   },
   {
+    name: 'slowest Services',
+    of: ['ingest'],
+    text: [
+      "filter message = 'slow endpoint'",
+      'stats max(ms) as slowest, count(*) as times, max(@timestamp) as newest by cluster, namespace, service, change, writer',
+      'sort slowest desc',
+      'limit 100',
+    ],
+  },
+  {
     name: 'failed messages',
     of: ['ingest', 'sync'],
     text: [

@@ -36,6 +36,14 @@ export const metrics = {
     unit: 'Milliseconds',
     help: 'from the relay’s observation of a change, by the hub’s clock, to its write to the snapshot',
   },
+  EndpointReadyDelay: {
+    unit: 'Milliseconds',
+    help: 'from the relay’s observation of a ready pod to its observation of a slice that says so, for each Service, whoever wrote it; the upper bound of a bucket',
+  },
+  EndpointRemovalDelay: {
+    unit: 'Milliseconds',
+    help: 'the same for a pod that is not ready any more, or is being deleted',
+  },
   SyncLatency: {
     unit: 'Milliseconds',
     help: 'from the due time of a sync (the relay’s observation plus the batch period) to the accepted write, without retries',
@@ -199,7 +207,12 @@ const troublePerCluster: readonly MetricName[] = [
  * Further metrics of each cluster with `all`, besides upstream's gauges. SQS publishes the counts of queues'
  * messages free of charge.
  */
-const morePerCluster: readonly MetricName[] = ['EventsIn', 'SyncsWritten'];
+const morePerCluster: readonly MetricName[] = [
+  'EventsIn',
+  'SyncsWritten',
+  'EndpointReadyDelay',
+  'EndpointRemovalDelay',
+];
 
 export const perCluster: { readonly [C in ClusterMetrics]: readonly MetricName[] } = {
   few: [...steadyPerCluster, ...troublePerCluster],

@@ -1,8 +1,10 @@
 /** The metrics of a relay's /metrics, for Prometheus. The page is public: the names stay. */
 export interface RelayMetric {
-  readonly type: 'counter' | 'gauge';
+  readonly type: 'counter' | 'gauge' | 'histogram';
   /** There is one series for each kind of object. */
   readonly byKind?: true;
+  /** Labels of a histogram. */
+  readonly labels?: readonly string[];
   readonly help: string;
 }
 
@@ -38,6 +40,11 @@ export const relayMetrics = {
   relay_heartbeats_total: { type: 'counter', help: 'heartbeats that the queue has accepted' },
   relay_sessions_total: { type: 'counter', help: 'views of the cluster begun' },
   relay_lease_errors_total: { type: 'counter', help: 'calls for the lease that failed' },
+  relay_endpoint_delay_seconds: {
+    type: 'histogram',
+    labels: ['writer', 'change'],
+    help: 'from the watch event of a pod that is ready, not_ready or deleted to the event of a slice that shows it, for each Service and family, whoever wrote the slice: hub, built_in (the cluster’s own controllers) or other',
+  },
   relay_last_event_age_seconds: { type: 'gauge', byKind: true, help: 'time since the last watch event' },
   relay_waiting_objects: { type: 'gauge', help: 'objects that wait to be sent' },
   relay_ready: {
@@ -58,6 +65,7 @@ export const relayMetrics = {
 type Names<Shape> = {
   [N in keyof typeof relayMetrics]: (typeof relayMetrics)[N] extends Shape ? N : never;
 }[keyof typeof relayMetrics];
+export type RelayHistogram = Names<{ readonly type: 'histogram' }>;
 export type RelayGauge = Names<{ readonly type: 'gauge' }>;
 export type KindCounter = Names<{ readonly type: 'counter'; readonly byKind: true }>;
 export type PlainCounter = Exclude<Names<{ readonly type: 'counter' }>, KindCounter>;

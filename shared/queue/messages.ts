@@ -1,4 +1,5 @@
 /** Messages of the events queues. */
+import type { EndpointDelayReport } from '#shared/contract/endpoint-delay.ts';
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
@@ -148,6 +149,8 @@ export type HeartbeatMessage = EventsHeader & {
   readonly kubernetesVersion?: string;
   /** Absent until the relay has listed the Services and slices, and while it lists them again. */
   readonly annotated?: AnnotatedServices;
+  /** Absent if no slice showed a change of a pod since the last heartbeat. */
+  readonly endpointDelays?: EndpointDelayReport;
 };
 
 export type EventsMessage = LiveMessage | ListPartMessage | HeartbeatMessage;

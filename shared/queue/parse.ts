@@ -61,6 +61,14 @@ const eventsHeader = {
 
 type OwnFields<M> = Exclude<keyof M, keyof EventsHeader | 'type'>;
 
+/** A newer relay may know other changes and writers. */
+const endpointDelays = fields({
+  counts: list(fields({ writer: text(), change: text(), atMostMs: count, count })),
+  slowest: list(
+    fields({ namespace: text(), service: text(maxNameLength, 0), writer: text(), change: text(), ms: count }),
+  ),
+});
+
 const heartbeat = {
   // A newer relay may watch kinds that this version does not have.
   readUpTo: fields(Object.fromEntries(allKinds.map((kind) => [kind, optional(version)]))),
@@ -69,6 +77,7 @@ const heartbeat = {
   annotated: optional(
     fields({ valid: count, invalid: count, sliced: optional(count), stray: optional(count) }),
   ),
+  endpointDelays: optional(endpointDelays),
 } satisfies Checks<OwnFields<HeartbeatMessage>>;
 
 const live = { kind: oneOf(...allKinds), asOf: version, entries: list(object) } satisfies Checks<

@@ -112,3 +112,35 @@ it('while the Services are listed again, heartbeats have no such numbers: slices
   const told = new Set(run.heartbeats().map(({ annotated }) => JSON.stringify(annotated)));
   expect(told).toEqual(new Set([undefined, JSON.stringify({ valid: 1, invalid: 0, sliced: 1, stray: 0 })]));
 });
+
+it('a heartbeat has the delays of endpoints that the queue has not taken yet', async () => {
+  const pod = (ready: 'True' | 'False') =>
+    ({
+      kind: 'Pod',
+      metadata: { namespace: 'default', name: 'web-0', uid: 'uid-web-0', labels: { app: 'web' } },
+      status: { podIP: '10.0.0.1', phase: 'Running', conditions: [{ type: 'Ready', status: ready }] },
+    }) as const;
+  const slice = (ready: boolean) => {
+    const targetRef = { kind: 'Pod', name: 'web-0', uid: 'uid-web-0' };
+    return {
+      kind: 'EndpointSlice',
+      metadata: { namespace: 'default', name: 'web-1', labels: { [labelServiceName]: 'web' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready }, targetRef }],
+    } as const;
+  };
+  api.put(pod('False'));
+  api.put(slice(false));
+  run = runRelay(api.url, { limits: { heartbeatMs: 10_000 } });
+  await until(() => run.relay.isReady);
+  api.put(pod('True'));
+  await until(() => run.live('Pod').length === 1);
+  run.refuseSends(true);
+  api.put(slice(true));
+  await until(() => run.meter.render(0, []).includes('relay_endpoint_delay_seconds_count'));
+  await until(() => run.meter.value('relay_queue_errors_total') >= 2);
+  run.refuseSends(false);
+  const told = () => run.heartbeats().flatMap(({ endpointDelays }) => endpointDelays?.counts ?? []);
+  await until(() => told().length > 0);
+  expect(told()).toEqual([{ writer: 'other', change: 'ready', atMostMs: expect.any(Number), count: 1 }]);
+});

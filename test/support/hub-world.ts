@@ -94,6 +94,7 @@ export class HubWorld {
   #uids = 0;
   #onBatch: NonNullable<HubWorldOptions['onBatch']>;
   readonly #outbox: Outbox | undefined;
+  readonly #readUpTo = new Map<Kind, string>();
   readonly #timers: { readonly atMs: number; readonly run: () => void }[] = [];
 
   private constructor(options: HubWorldOptions) {
@@ -337,6 +338,7 @@ export class HubWorld {
           outputs: this.outputs,
           more: { ...(deleted && { deleted: true as const }), ...(moved && { formerService }) },
         });
+    this.#readUpTo.set(kind, asOf);
     if (this.#outbox)
       this.#outbox.put(
         kind,
@@ -354,12 +356,11 @@ export class HubWorld {
       return () => void (this.#timers.includes(timer) && this.#timers.splice(this.#timers.indexOf(timer), 1));
     };
     const clock = { now: () => this.now, monotonic: () => this.now, random: () => 0.5, after };
-    const outbox = new Outbox(
+    return new Outbox(
       { queue: this.queues.events, clock, log: silent, meter: new Meter(), limits: defaultLimits },
       this.#header,
+      (kind) => this.#readUpTo.get(kind),
     );
-    for (const kind of kinds) outbox.markRead(kind, this.#header.firstListVersion);
-    return outbox;
   }
 
   async #send(message: EventsMessage): Promise<void> {

@@ -4,6 +4,7 @@ import { allKinds, type Kind } from '#shared/kube/types.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
+import { reportDelays } from './report-delays.ts';
 
 /**
  * A heartbeat is as old as its message (`sentAtMs`): a message that waited in the queue, or that a failing
@@ -26,7 +27,7 @@ export async function applyHeartbeat(
   }
   const nowMs = deps.now();
   const heartbeatAtMs = Math.min(nowMs, sentAtMs);
-  const { kubernetesVersion, annotated } = message;
+  const { kubernetesVersion, annotated, endpointDelays } = message;
   const isNewest = await recordHeartbeat(deps.table, cluster, {
     heartbeatAtMs,
     queueLagSeconds: Math.floor((nowMs - heartbeatAtMs) / 1000),
@@ -35,5 +36,6 @@ export async function applyHeartbeat(
     kubernetesVersion,
     annotated,
   });
+  if (isNewest && endpointDelays) reportDelays(deps, cluster.id, endpointDelays);
   return isNewest && nowMs - heartbeatAtMs <= silentAfterMs;
 }

@@ -1,4 +1,3 @@
-/** The outbox of one kind: entries that wait, and the version up to which the kind has been read. */
 import { isInput, type Kind } from '#shared/kube/types.ts';
 import { sizeOf } from '#shared/queue/message-size.ts';
 import type { Entry } from '#shared/queue/messages.ts';
@@ -26,7 +25,6 @@ export class KindQueue {
   waitingSinceMs: number | undefined;
   /** Keys of the waiting entries that are no echoes. */
   readonly #prompt = new Set<string>();
-  readUpTo: string | undefined;
 
   constructor(kind: Kind) {
     this.kind = kind;
@@ -42,7 +40,6 @@ export class KindQueue {
     this.bytes += bytes;
     if (!isEcho) this.#prompt.add(key);
     this.waitingSinceMs = sinceMs;
-    this.readUpTo = entry.resourceVersion;
   }
 
   /** Takes the oldest entries, up to either limit, but at least one. */

@@ -23,6 +23,7 @@ export class Outbox {
   /** The header of every message. */
   readonly header: EventsHeader;
   readonly #limits: RelayLimits;
+  readonly #readUpTo: (kind: Kind) => string | undefined;
   readonly #queues: ReadonlyMap<Kind, KindQueue> = new Map(
     allKinds.map((kind) => [kind, new KindQueue(kind)]),
   );
@@ -34,9 +35,11 @@ export class Outbox {
   readonly #rate = new ChangeRate();
   readonly #sentAtMs = { inputs: Number.NEGATIVE_INFINITY, outputs: Number.NEGATIVE_INFINITY };
 
-  constructor(deps: OutboxDeps, header: EventsHeader) {
+  /** `readUpTo`: the version up to which the kind has been read, which every message of live states carries. */
+  constructor(deps: OutboxDeps, header: EventsHeader, readUpTo: (kind: Kind) => string | undefined) {
     this.#deps = deps;
     this.header = header;
+    this.#readUpTo = readUpTo;
     this.#limits = deps.limits.relay;
   }
 
@@ -45,15 +48,10 @@ export class Outbox {
    * before. `isEcho`: the hub wrote it.
    */
   put(kind: Kind, key: string, entry: Entry, isEcho = false): void {
-    const queue = this.queueOf(kind);
+    const queue = this.#queueOf(kind);
     queue.put(key, entry, { nowMs: this.#deps.clock.now(), isEcho });
     if (queue.group === 'inputs') this.#rate.count(this.#deps.clock.now());
     this.#scheduleSend();
-  }
-
-  /** Records that the kind has been read up to this version, without an entry to send. */
-  markRead(kind: Kind, version: string): void {
-    this.queueOf(kind).readUpTo = version;
   }
 
   get waiting(): number {
@@ -77,7 +75,7 @@ export class Outbox {
    * watch cannot make them wrong.
    */
   async waitUntilEmpty(kind: Kind, signal: AbortSignal): Promise<void> {
-    await this.#hurry(() => this.queueOf(kind).waiting.size === 0, signal);
+    await this.#hurry(() => this.#queueOf(kind).waiting.size === 0, signal);
   }
 
   /** Resolves when the queue has accepted every entry. */
@@ -165,7 +163,7 @@ export class Outbox {
         ...this.header,
         type: 'live',
         kind: queue.kind,
-        asOf: queue.readUpTo,
+        asOf: this.#readUpTo(queue.kind),
         entries: pending.map((p) => p.entry),
       };
       const body = encodeMessage(message, this.#deps.limits.queue);
@@ -191,8 +189,7 @@ export class Outbox {
     this.#scheduleSend();
   }
 
-  /** The waiting entries of one kind, and the version up to which it has been read. */
-  queueOf(kind: Kind): KindQueue {
+  #queueOf(kind: Kind): KindQueue {
     return this.#queues.get(kind) as KindQueue;
   }
 }

@@ -1,14 +1,14 @@
 import type { AnnotatedServices } from '#shared/kube/services.ts';
-import { isInput, type Kind, type OutputKind } from '#shared/kube/types.ts';
+import { type EndpointSlice, isInput, type Kind, type OutputKind, type Pod } from '#shared/kube/types.ts';
 import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
+import { EndpointDelays } from '../delay/endpoint-delays.ts';
+import { changeOfPod, goneState, type PodState, podState, unknownState } from '../delay/pod-state.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { KubeObject, WatchEvent } from '../source/watch-source.ts';
+import type { KubeObject, ObjectEvent } from '../source/watch-source.ts';
 import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
 import { OptInCounts } from './opt-in-counts.ts';
 import { isOwnImportWrite } from './own-write.ts';
 import { projectionHash } from './projection-hash.ts';
-
-type ObjectEvent = Extract<WatchEvent, { readonly object: KubeObject }>;
 
 export interface SentIndexDeps extends Runtime {
   readonly outputs: Outputs;
@@ -17,16 +17,19 @@ export interface SentIndexDeps extends Runtime {
 /**
  * The relay's index of the states that it has sent, about 100 bytes an object: of pods and nodes a hash of
  * the last projection, so that updates which change none of it are dropped; of slices the service that they
- * belong to; and the names that the counts of opt-in need. It never holds an object.
+ * belong to, and the states of their pods; and the names that the counts of opt-in need. It never holds an
+ * object.
  */
 export class SentIndex {
   readonly #deps: SentIndexDeps;
   readonly #hashes = { Pod: new Map<string, number>(), Node: new Map<string, number>() };
+  readonly delays: EndpointDelays;
   readonly #services = new Map<string, string>();
   readonly #optIn = new OptInCounts();
 
   constructor(deps: SentIndexDeps) {
     this.#deps = deps;
+    this.delays = new EndpointDelays(deps);
   }
 
   /**
@@ -37,6 +40,7 @@ export class SentIndex {
     const key = relayKey(object);
     const observedAtMs = this.#deps.clock.now();
     this.#optIn.note(kind, object, type === 'DELETED');
+    if (kind === 'EndpointSlice') this.delays.sliceChanged(key, object as EndpointSlice, type === 'DELETED');
     const limits = this.#deps.limits.relay;
     let entry: Entry;
     try {
@@ -56,13 +60,20 @@ export class SentIndex {
     }
     if (isOwnImportWrite(entry)) return undefined;
     if (kind !== 'Pod' && kind !== 'Node') return entry;
+    const sent = this.#hashes[kind].get(key);
     const hash =
-      'projection' in entry && entry.projection !== undefined ? projectionHash(entry.projection) : undefined;
-    if (hash === undefined) this.#hashes[kind].delete(key);
-    else if (this.#hashes[kind].get(key) === hash) {
+      'projection' in entry && entry.projection !== undefined
+        ? hashWithState(entry.projection, kind === 'Pod' ? podState(object as Pod) : unknownState)
+        : undefined;
+    if (hash !== undefined && hash === sent) {
       this.#deps.meter.add('relay_unchanged_total', kind);
       return undefined;
-    } else this.#hashes[kind].set(key, hash);
+    }
+    if (hash === undefined) this.#hashes[kind].delete(key);
+    else this.#hashes[kind].set(key, hash);
+    const change =
+      kind === 'Pod' ? changeOfPod(stateIn(sent), hash === undefined ? goneState : stateIn(hash)) : undefined;
+    if (change) this.delays.podChanged(object.metadata.uid ?? '', change);
     return entry;
   }
 
@@ -75,7 +86,10 @@ export class SentIndex {
     if (!beside) this.#optIn.note(kind, object);
     try {
       if (!isInput(kind)) {
-        if (!beside && kind === 'EndpointSlice') this.#services.set(key, serviceOfSlice(object));
+        if (!beside && kind === 'EndpointSlice') {
+          this.#services.set(key, serviceOfSlice(object));
+          this.delays.sliceListed(key, object as EndpointSlice);
+        }
         return outputEntry(kind, object, version, {
           outputs: this.#deps.outputs,
           limits: this.#deps.limits.relay,
@@ -83,7 +97,8 @@ export class SentIndex {
       }
       const entry = inputEntry(kind, object, version);
       if (kind === 'Pod' || kind === 'Node') {
-        const hash = projectionHash(entry.projection ?? '');
+        const state = kind === 'Pod' ? podState(object as Pod) : unknownState;
+        const hash = hashWithState(entry.projection ?? '', state);
         if (!beside) this.#hashes[kind].set(key, hash);
         // List and watch differ, and either may be ahead. If it is the list, then the watch has missed an
         // event: its next one must not be dropped.
@@ -101,6 +116,7 @@ export class SentIndex {
   reset(kind: Kind): void {
     if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].clear();
     if (kind === 'EndpointSlice') this.#services.clear();
+    this.delays.reset(kind);
     this.#optIn.reset(kind);
   }
 
@@ -142,3 +158,8 @@ export class SentIndex {
     this.#deps.log.error('object cannot be projected', { kind, key, error });
   }
 }
+
+/** A pod's hash has its state in the last two bits, which needs no memory. */
+const hashWithState = (projection: string, state: PodState): number => projectionHash(projection) * 4 + state;
+const stateIn = (hash: number | undefined): PodState =>
+  hash === undefined ? unknownState : ((hash % 4) as PodState);

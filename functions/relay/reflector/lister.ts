@@ -30,7 +30,7 @@ export interface ListRequest {
  * A page without its objects: they are megabytes, and must not be kept while the relay waits for the queue.
  */
 interface ReadPage {
-  readonly version: string;
+  readonly asOf: string;
   readonly token: string | undefined;
   readonly objects: readonly ListedObject[];
 }
@@ -45,43 +45,63 @@ export async function listAll(
   send: (bodies: readonly string[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<string> {
-  const { kind, header, floor, beside } = request;
+  const { kind, header, beside } = request;
   const listId = deps.newId();
-  let asOf: string | undefined;
-  let from = '';
+  let version = '';
   let parts = 0;
-  let token: string | undefined;
   if (!beside) deps.sentIndex.reset(kind);
+  for await (const { asOf, objects, from, to } of pagesOf(deps, request, signal)) {
+    version = asOf;
+    const range = { from, to, first: parts };
+    const { bodies, tooLarge } = encodeParts({ header, kind, asOf, listId }, objects, range, deps.limits);
+    for (const key of tooLarge) reportUnsendable(deps, kind, key);
+    parts += bodies.length;
+    if (bodies.length > 0) await send(bodies);
+  }
+  if (!beside) deps.sentIndex.complete(kind);
+  return version;
+}
+
+/** Exactly these objects have keys after `from` up to `to`; an empty `to` is the end of the list. */
+interface PageOfList extends Pick<ReadPage, 'asOf' | 'objects'> {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The pages of one list, all of one version. Each is requested when the one before it is sent. */
+async function* pagesOf(
+  deps: ListerDeps,
+  request: ListRequest,
+  signal: AbortSignal,
+): AsyncGenerator<PageOfList> {
+  const { kind } = request;
+  let asOf: string | undefined;
+  let token: string | undefined;
+  let from = '';
   do {
     const page = await readPage(deps, request, token, signal);
-    const { version, objects } = page;
-    if (asOf === undefined && floor !== undefined && isNewer(floor, version))
-      throw new ClusterReplaced(`a list of ${kind} at ${version} after ${floor}`, { wentBack: true });
-    if (asOf !== undefined && asOf !== version)
-      throw new MalformedAnswer(`pages of one list of ${kind} are of ${asOf} and ${version}`);
-    if (asOf === undefined) request.onVersion(version);
-    asOf = version;
-    token = page.token;
+    asOf ??= checkFirstPage(request, page.asOf);
+    if (asOf !== page.asOf)
+      throw new MalformedAnswer(`pages of one list of ${kind} are of ${asOf} and ${page.asOf}`);
+    const { objects } = page;
     checkAscending(kind, from, objects);
-
+    token = page.token;
     const to = token === undefined ? '' : (objects.at(-1)?.key ?? from);
-    if (to === from && token !== undefined) continue;
-    const { bodies, tooLarge } = encodeParts(
-      { header, kind, asOf, listId },
-      objects,
-      { from, to, first: parts },
-      deps.limits,
-    );
-    for (const key of tooLarge) {
-      deps.meter.add('relay_unsendable_total', kind);
-      deps.log.error('object omitted from list: cannot be sent', { kind, key });
-    }
-    parts += bodies.length;
+    if (token === undefined || to !== from) yield { asOf, objects, from, to };
     from = to;
-    if (bodies.length > 0) await send(bodies);
   } while (token !== undefined);
-  if (!beside) deps.sentIndex.complete(kind);
+}
+
+function checkFirstPage({ kind, floor, onVersion }: ListRequest, asOf: string): string {
+  if (floor !== undefined && isNewer(floor, asOf))
+    throw new ClusterReplaced(`a list of ${kind} at ${asOf} after ${floor}`, { wentBack: true });
+  onVersion(asOf);
   return asOf;
+}
+
+function reportUnsendable({ meter, log }: ListerDeps, kind: Kind, key: string): void {
+  meter.add('relay_unsendable_total', kind);
+  log.error('object omitted from list: cannot be sent', { kind, key });
 }
 
 async function readPage(
@@ -92,14 +112,14 @@ async function readPage(
 ): Promise<ReadPage> {
   const { kind, beside } = request;
   const page = await boundedPage(deps, request, token, signal);
-  const version = checkVersion(page.resourceVersion);
+  const asOf = checkVersion(page.resourceVersion);
   const objects = page.items.map((object): ListedObject => {
     const itemVersion = checkVersion(object.metadata.resourceVersion);
-    if (isNewer(itemVersion, version))
-      throw new MalformedAnswer(`${relayKey(object)} at ${itemVersion} in a list at ${version}`);
+    if (isNewer(itemVersion, asOf))
+      throw new MalformedAnswer(`${relayKey(object)} at ${itemVersion} in a list at ${asOf}`);
     return { key: relayKey(object), entry: deps.sentIndex.onListed(kind, object, itemVersion, beside) };
   });
-  return { version, token: page.continue, objects };
+  return { asOf, token: page.continue, objects };
 }
 
 /**

@@ -1,11 +1,17 @@
 import { isExpired } from '#shared/clusters/api/list.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { sleep } from '../runtime/clock.ts';
-import { isNewer } from '../source/resource-version.ts';
 import type { Attempts, Purpose } from './attempts.ts';
 import { listAll } from './lister.ts';
 import { PageSize } from './page-size.ts';
+import type { Position } from './position.ts';
 import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
+
+interface ListedKind {
+  readonly kind: Kind;
+  readonly attempts: Attempts;
+  readonly position: Position;
+}
 
 /** The lists of one kind. */
 export class Listing {
@@ -14,15 +20,17 @@ export class Listing {
   readonly #options: ReflectorOptions;
   readonly #attempts: Attempts;
   readonly #pageSize: PageSize;
+  readonly #position: Position;
   #listedAtMs = 0;
   /** Version of the newest list that was sent completely. */
-  newest: string | undefined;
+  #listed: string | undefined;
 
-  constructor(kind: Kind, deps: ReflectorDeps, options: ReflectorOptions, attempts: Attempts) {
+  constructor(deps: ReflectorDeps, options: ReflectorOptions, { kind, attempts, position }: ListedKind) {
     this.#kind = kind;
     this.#deps = deps;
     this.#options = options;
     this.#attempts = attempts;
+    this.#position = position;
     this.#pageSize = new PageSize(deps.limits.relay);
   }
 
@@ -57,22 +65,18 @@ export class Listing {
 
   async #listOnce(purpose: Purpose, attempt: number, signal: AbortSignal): Promise<void> {
     const { clock, identityCheck, outbox, meter } = this.#deps;
-    const queue = outbox.queueOf(this.#kind);
     // Waiting entries would otherwise be sent as of this list's version: a state from before the gap would
     // look current.
     if (purpose === 'restart') await outbox.waitUntilEmpty(this.#kind, signal);
     this.#attempts.now('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await identityCheck.checkUid(signal);
-    const floor =
-      this.floor(queue.readUpTo) ?? (this.#kind === 'Service' ? this.#options.firstListVersion : undefined);
-    const onVersion = (version: string): void => this.onAnswer(version);
     const request = {
       kind: this.#kind,
       header: outbox.header,
       pageSize: this.#pageSize,
-      floor,
+      floor: this.floor ?? (this.#kind === 'Service' ? this.#options.firstListVersion : undefined),
       beside: purpose === 'repair',
-      onVersion,
+      onVersion: (version: string) => this.#position.noteAnswer(version),
     };
     const version = await listAll(
       this.#deps,
@@ -84,27 +88,22 @@ export class Listing {
       },
       signal,
     );
-    this.newest = version;
+    this.#listed = version;
     this.#listedAtMs = clock.now();
     meter.add('relay_lists_total', this.#kind);
-    if (purpose !== 'repair') outbox.markRead(this.#kind, version);
+    if (purpose !== 'repair') this.#position.moveTo(version);
   }
 
-  onAnswer(version: string): void {
-    const { answered } = this.#deps;
-    answered.set(this.#kind, newerOf(answered.get(this.#kind), version) ?? version);
+  get isListed(): boolean {
+    return this.#listed !== undefined;
   }
 
-  /** The newer one of the versions that whole lists and the watch have read. */
-  high(read: string | undefined): string | undefined {
-    return newerOf(this.newest, read);
+  /** The newest version read, by list or watch. */
+  get newest(): string | undefined {
+    return this.#position.newest(this.#listed);
   }
 
-  /** The newest version that the kind was seen at: no later answer of the same history is older. */
-  floor(read: string | undefined): string | undefined {
-    return newerOf(this.#deps.answered.get(this.#kind), this.high(read));
+  get floor(): string | undefined {
+    return this.#position.floor(this.#listed);
   }
 }
-
-const newerOf = (a: string | undefined, b: string | undefined): string | undefined =>
-  a !== undefined && b !== undefined ? (isNewer(a, b) ? a : b) : (a ?? b);

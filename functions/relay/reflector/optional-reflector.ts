@@ -5,6 +5,7 @@
 import type { ClustersetKind } from '#shared/kube/types.ts';
 import { sleep } from '../runtime/clock.ts';
 import { isMissingKind } from '../runtime/relay-errors.ts';
+import { Position } from './position.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorDeps, ReflectorOptions } from './reflector-deps.ts';
 
@@ -19,12 +20,19 @@ export class OptionalReflector {
   readonly kind: ClustersetKind;
   readonly #deps: ReflectorDeps;
   readonly #options: ReflectorOptions;
+  /** Kept while the kind is away: what waits in the outbox was read up to it. */
+  readonly #position: Position;
   #reflector: Reflector | undefined;
 
   constructor(kind: ClustersetKind, deps: ReflectorDeps, options: ReflectorOptions) {
     this.kind = kind;
     this.#deps = deps;
     this.#options = { ...options, isOptional: true };
+    this.#position = new Position(kind, deps.answered);
+  }
+
+  get readUpTo(): string | undefined {
+    return this.#position.readUpTo;
   }
 
   /** The newest version read; undefined while the kind is not served. */
@@ -41,7 +49,7 @@ export class OptionalReflector {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     for (let isFirst = true; ; isFirst = false) {
-      const reflector = new Reflector(this.kind, this.#deps, this.#options);
+      const reflector = new Reflector(this.kind, this.#deps, this.#options, this.#position);
       this.#reflector = reflector;
       const error = await reflector.run(signal).catch((e: unknown) => e);
       signal.throwIfAborted();

@@ -4,56 +4,75 @@ import { relayKey } from '../projection/entries.ts';
 import { isEcho } from '../projection/own-write.ts';
 import { WentBack } from '../runtime/relay-errors.ts';
 import { checkVersion, isNewer } from '../source/resource-version.ts';
+import type { ObjectEvent, WatchEvent } from '../source/watch-source.ts';
+import type { Position } from './position.ts';
 import type { ReflectorDeps } from './reflector-deps.ts';
 
-/** Progress of one watch: the number of events read, and whether the server has sent anything. */
-export interface WatchProgress {
-  events: number;
-  begun: boolean;
-}
+type WatchDeps = Pick<ReflectorDeps, 'source' | 'outbox' | 'sentIndex' | 'clock' | 'meter'>;
 
 export interface WatchRequest {
   readonly kind: Kind;
-  /** Filled in as the watch goes on. */
-  readonly progress: WatchProgress;
-  /** Called with the reader's activity, before and after each event. */
-  readonly now: (what: 'watching' | 'waiting') => void;
+  /** The watch begins here, and moves it. */
+  readonly position: Position;
+  /** Called before and after each event. */
+  readonly onActivity: (activity: 'watching' | 'waiting') => void;
 }
 
-/** Reads a watch, from the version up to which the kind has been read, to its end into the outbox. */
+export interface EndedWatch {
+  /** Number of events that were read. */
+  readonly events: number;
+  /** The server has sent something, be it a bookmark. */
+  readonly hasBegun: boolean;
+  /** Undefined if the server ended the watch in good order. */
+  readonly error: unknown;
+}
+
+/** Reads a watch to its end into the outbox. Never rejects. */
 export async function readWatch(
-  {
-    source,
-    outbox,
-    sentIndex,
-    clock,
-    meter,
-  }: Pick<ReflectorDeps, 'source' | 'outbox' | 'sentIndex' | 'clock' | 'meter'>,
-  { kind, progress, now }: WatchRequest,
+  deps: WatchDeps,
+  { kind, position, onActivity }: WatchRequest,
   signal: AbortSignal,
-): Promise<void> {
-  const queue = outbox.queueOf(kind);
-  now('watching');
-  for await (const event of source.watch(kind, queue.readUpTo as string, signal)) {
-    progress.begun = true;
-    now('watching');
-    const readUpTo = queue.readUpTo as string;
-    if (event.type === 'BOOKMARK') {
-      const version = checkVersion(event.resourceVersion);
-      if (isNewer(readUpTo, version)) throw new WentBack(`a bookmark at ${version} after ${readUpTo}`);
-      outbox.markRead(kind, version);
-      continue;
+): Promise<EndedWatch> {
+  const { source, outbox } = deps;
+  let events = 0;
+  let hasBegun = false;
+  try {
+    onActivity('watching');
+    for await (const event of source.watch(kind, position.readUpTo as string, signal)) {
+      hasBegun = true;
+      onActivity('watching');
+      const version = checkOrder(event, position.readUpTo as string);
+      if (event.type !== 'BOOKMARK') {
+        events++;
+        deps.meter.event(kind, deps.clock.now());
+        putIfNew(deps, kind, event, version);
+      }
+      position.moveTo(version);
+      if (event.type === 'BOOKMARK' || !outbox.isFull) continue;
+      onActivity('waiting');
+      await outbox.waitForRoom(signal);
+      deps.sentIndex.delays.interrupted(kind);
+      onActivity('watching');
     }
-    const version = checkVersion(event.object.metadata.resourceVersion);
-    if (!isNewer(version, readUpTo)) throw new WentBack(`an event at ${version} after ${readUpTo}`);
-    progress.events++;
-    meter.event(kind, clock.now());
-    const entry = sentIndex.onEvent(kind, event, version);
-    if (entry) outbox.put(kind, relayKey(event.object), entry, isEcho(kind, event, entry));
-    else outbox.markRead(kind, version);
-    if (!outbox.isFull) continue;
-    now('waiting');
-    await outbox.waitForRoom(signal);
-    now('watching');
+    return { events, hasBegun, error: undefined };
+  } catch (error) {
+    return { events, hasBegun, error };
   }
+}
+
+/** The event's version, which is newer than everything that was read before. */
+function checkOrder(event: WatchEvent, readUpTo: string): string {
+  if (event.type === 'BOOKMARK') {
+    const version = checkVersion(event.resourceVersion);
+    if (isNewer(readUpTo, version)) throw new WentBack(`a bookmark at ${version} after ${readUpTo}`);
+    return version;
+  }
+  const version = checkVersion(event.object.metadata.resourceVersion);
+  if (!isNewer(version, readUpTo)) throw new WentBack(`an event at ${version} after ${readUpTo}`);
+  return version;
+}
+
+function putIfNew({ outbox, sentIndex }: WatchDeps, kind: Kind, event: ObjectEvent, version: string): void {
+  const entry = sentIndex.onEvent(kind, event, version);
+  if (entry) outbox.put(kind, relayKey(event.object), entry, isEcho(kind, event, entry));
 }

@@ -1,7 +1,9 @@
+import { delayBoundsMs } from '#shared/contract/endpoint-delay.ts';
 import {
   type KindCounter,
   type PlainCounter,
   type RelayGauge,
+  type RelayHistogram,
   type RelayMetric,
   relayMetrics,
 } from '#shared/contract/relay-metrics.ts';
@@ -12,8 +14,22 @@ export interface Gauge {
   readonly values: readonly (readonly [labels: string, value: number])[];
 }
 
+type Labels = { readonly [label: string]: string };
+
+/** One series of a histogram: the number of values in each bucket, which the last one lacks a bound for. */
+interface Observed {
+  readonly buckets: number[];
+  sum: number;
+}
+
+const boundsOf: { readonly [H in RelayHistogram]: readonly number[] } = {
+  relay_endpoint_delay_seconds: delayBoundsMs.map((ms) => ms / 1000),
+};
+
 export class Meter {
   readonly #values = new Map<string, number>();
+  /** By histogram and labels. */
+  readonly #observed = new Map<string, Observed>();
   /** Ms since the epoch. */
   readonly #lastEvent = new Map<Kind, number>();
 
@@ -23,6 +39,17 @@ export class Meter {
 
   count(counter: PlainCounter, n = 1): void {
     this.#raise(counter, n);
+  }
+
+  observe(histogram: RelayHistogram, labels: Labels, value: number): void {
+    const key = `${histogram} ${textOf(labels)}`;
+    const bounds = boundsOf[histogram];
+    const observed = this.#observed.get(key) ?? { buckets: [...bounds, 0].map(() => 0), sum: 0 };
+    const bucket = bounds.findIndex((bound) => value <= bound);
+    const at = bucket === -1 ? bounds.length : bucket;
+    observed.buckets[at] = (observed.buckets[at] as number) + 1;
+    observed.sum += value;
+    this.#observed.set(key, observed);
   }
 
   event(kind: Kind, nowMs: number): void {
@@ -35,8 +62,8 @@ export class Meter {
   }
 
   /**
-   * Prometheus' text format 0.0.4. Every counter is there from the start, with 0. A gauge without values is
-   * left out.
+   * Prometheus' text format 0.0.4. Every counter is there from the start, with 0. A gauge or a histogram
+   * without values is left out.
    */
   render(nowMs: number, gauges: readonly Gauge[]): string {
     const ages = [...this.#lastEvent].map(
@@ -54,7 +81,9 @@ export class Meter {
       const values =
         type === 'gauge'
           ? (given.get(name as RelayGauge) ?? [])
-          : series.map((labels) => [labels, this.#values.get(name + labels) ?? 0]);
+          : type === 'histogram'
+            ? this.#histogram(name as RelayHistogram)
+            : series.map((labels) => [labels, this.#values.get(name + labels) ?? 0] as const);
       if (values.length === 0) continue;
       out.push(
         `# HELP ${name} ${help}`,
@@ -65,7 +94,27 @@ export class Meter {
     return `${out.join('\n')}\n`;
   }
 
+  /** The lines of a histogram, each with the suffix of its name. Buckets are cumulative. */
+  #histogram(name: RelayHistogram): readonly (readonly [labels: string, value: number])[] {
+    const bounds = [...boundsOf[name].map(String), '+Inf'];
+    return [...this.#observed].flatMap(([key, { buckets, sum }]) => {
+      const [histogram, labels = ''] = key.split(' ');
+      if (histogram !== name) return [];
+      let count = 0;
+      const lines = bounds.map((le, i) => {
+        count += buckets[i] as number;
+        return [`_bucket{${labels},le="${le}"}`, count] as const;
+      });
+      return [...lines, [`_sum{${labels}}`, sum] as const, [`_count{${labels}}`, count] as const];
+    });
+  }
+
   #raise(series: string, n: number): void {
     this.#values.set(series, (this.#values.get(series) ?? 0) + n);
   }
 }
+
+const textOf = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([label, value]) => `${label}="${value}"`)
+    .join(',');

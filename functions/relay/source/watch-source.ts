@@ -27,9 +27,12 @@ export interface PageRequest {
   readonly maxBytes?: number;
 }
 
-export type WatchEvent =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+export interface ObjectEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: KubeObject;
+}
+
+export type WatchEvent = ObjectEvent | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 
 /**
  * The cluster's API as the relay uses it. Every call rejects with a ClusterApiError, or with MalformedAnswer.

@@ -21,11 +21,10 @@ const upstreamRow = ([name, { type, labels, help }]: [string, UpstreamMetric]): 
   help,
 ];
 
-const relayRow = ([name, { type, byKind, help }]: [string, RelayMetric]): readonly string[] => [
-  code(`${name}${byKind ? '{kind}' : ''}`),
-  type,
-  help,
-];
+const relayRow = ([name, { type, byKind, labels = byKind ? ['kind'] : [], help }]: [
+  string,
+  RelayMetric,
+]): readonly string[] => [code(`${name}${labels.length > 0 ? `{${labels}}` : ''}`), type, help];
 
 const alertRow = (rule: RelayAlert): readonly string[] => [
   code(rule.alert),

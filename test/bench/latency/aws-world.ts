@@ -205,9 +205,10 @@ export class AwsWorld {
     const outbox = new Outbox(
       { queue, clock, log: silent, meter: new Meter(), limits: defaultLimits },
       header,
+      (kind) => readUpTo.get(kind),
     );
+    const readUpTo = new Map<Kind, string>();
     for (const kind of kinds) {
-      outbox.markRead(kind, String(this.store.resourceVersion));
       let after = 0;
       this.store.watch(kind, ({ type, object }) => {
         const seenAtMs = this.now;
@@ -221,6 +222,7 @@ export class AwsWorld {
               ? deletedInput(object, resourceVersion, seenAtMs)
               : inputEntry(kind, object, resourceVersion, seenAtMs)
             : outputEntry(kind, object, resourceVersion, { more: isGone ? { deleted: true as const } : {} });
+          readUpTo.set(kind, resourceVersion);
           if (entry) outbox.put(kind, relayKey(object), entry, isEcho(kind, { type, object }, entry));
         });
       });

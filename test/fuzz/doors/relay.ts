@@ -7,6 +7,7 @@ import { Outbox } from '#functions/relay/outbox/outbox.ts';
 import { SentIndex } from '#functions/relay/projection/sent-index.ts';
 import { listAll } from '#functions/relay/reflector/lister.ts';
 import { PageSize } from '#functions/relay/reflector/page-size.ts';
+import { Position } from '#functions/relay/reflector/position.ts';
 import { readWatch } from '#functions/relay/reflector/watching.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { ClusterReplaced, WentBack } from '#functions/relay/runtime/relay-errors.ts';
@@ -191,7 +192,12 @@ export const relay: Door<HostileServer> = {
         void bodies.push(...messages.map(({ body }) => body)),
     };
     const meter = new Meter();
-    const outbox = new Outbox({ queue, clock, log: silent, meter, limits: defaultLimits }, header);
+    const position = new Position(server.kind, new Map());
+    const outbox = new Outbox(
+      { queue, clock, log: silent, meter, limits: defaultLimits },
+      header,
+      () => position.readUpTo,
+    );
     const sentIndex = new SentIndex({ clock, log: silent, meter, outputs: 'full', limits: defaultLimits });
     let requests = 0;
     const stop = new AbortController();
@@ -201,7 +207,7 @@ export const relay: Door<HostileServer> = {
     });
     const source = httpWatchSource(transport, clock, 100_000);
     const { kind, verb } = server;
-    outbox.markRead(kind, '10');
+    position.moveTo('10');
     const send = async (parts: readonly string[]): Promise<void> => void bodies.push(...parts);
     const request = {
       kind,
@@ -216,9 +222,11 @@ export const relay: Door<HostileServer> = {
       verb === 'watch'
         ? readWatch(
             { source, outbox, sentIndex, clock, meter },
-            { kind, progress: { events: 0, begun: false }, now() {} },
+            { kind, position, onActivity() {} },
             stop.signal,
-          )
+          ).then(({ error }) => {
+            if (error) throw error;
+          })
         : listAll(
             { source, sentIndex, meter, log: silent, newId: () => 'l', limits: defaultLimits },
             request,

@@ -135,3 +135,36 @@ it('the second look at an output counts from when it is due, by the clock that t
   ]);
   expect(hub.woken().map(({ latencyFromMs }) => latencyFromMs)).toEqual([observedAtMs + 1_000]);
 });
+
+it('the delays of endpoints are published once, and the slowest Services are logged', async () => {
+  const hub = await ingestHub();
+  const lines: unknown[] = [];
+  const log = {
+    ...hub.deps.log,
+    info: (message: string, fields = {}) => void lines.push({ message, ...fields }),
+  };
+  const slow = { namespace: 'shop', service: 'web', writer: 'built_in', change: 'ready', ms: 2_600 };
+  const body = encodeMessage({
+    ...hub.header,
+    type: 'heartbeat',
+    readUpTo: {},
+    sentAtMs: hub.clock.now,
+    endpointDelays: {
+      counts: [
+        { writer: 'built_in', change: 'ready', atMostMs: 3_000, count: 1 },
+        { writer: 'hub', change: 'deleted', atMostMs: 70, count: 2 },
+      ],
+      slowest: [slow],
+    },
+  });
+  const values: unknown[][] = [];
+  const metrics = { put: (...value: unknown[]) => void values.push(value) };
+  const record = { messageId: 'm', body, sentAtMs: hub.clock.now };
+  for (let time = 0; time < 2; time++) await ingestBatch({ ...hub.deps, log, metrics }, 'c', [record]);
+  expect(values.filter(([name]) => name !== 'WakeUps')).toEqual([
+    ['EndpointReadyDelay', 3_000, { cluster: 'c' }],
+    ['EndpointRemovalDelay', 70, { cluster: 'c' }],
+    ['EndpointRemovalDelay', 70, { cluster: 'c' }],
+  ]);
+  expect(lines).toEqual([{ message: 'slow endpoint', cluster: 'c', ...slow }]);
+});
