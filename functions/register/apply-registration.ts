@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
-import { namespacesText } from '#shared/clusters/clusterset-membership.ts';
+import { membershipOf, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import {
   giveUpAccess,
@@ -60,7 +60,7 @@ export async function applyRegistration(
 
 /** The switches as text for the audit. A deploy that changes them is recorded like a switch by hand. */
 function setSwitches(cluster: ClusterRecord | undefined): string {
-  const { imports, exports } = cluster?.clusterset ?? noMembership;
+  const { imports, exports } = cluster ? membershipOf(cluster) : noMembership;
   return `imports ${imports}, exports ${namespacesText(exports)}`;
 }
 

@@ -4,7 +4,7 @@
  * cannot assume everywhere.
  */
 import { type MissingRights, missingRights } from '#shared/clusters/api/permissions.ts';
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
+import { isMember, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isActiveWithoutConflict } from '#shared/clusters/writer/mode.ts';
 import { recordRights } from '#shared/clusters/writer/readiness.ts';
@@ -26,7 +26,7 @@ export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[])
 
 /** Active importers are left out: their runs report missing rights. */
 const mayImport = (cluster: ClusterRecord): boolean =>
-  isMember(cluster) && cluster.clusterset.imports !== 'active';
+  isMember(cluster) && membershipOf(cluster).imports !== 'active';
 
 export async function checkPermissions(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const atMs = deps.now();

@@ -7,8 +7,10 @@
  * cluster each minute and end in time even if clusters do not answer. The next run does the steps that did
  * not fit.
  */
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
+
+import { isMember, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
+import { sourceOf } from '#shared/clusters/source-record.ts';
 import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/writer/mode.ts';
 import { owesWalk, wakeAllAfterFirstLists, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
 import { allToEnd } from '#shared/concurrently.ts';
@@ -79,6 +81,8 @@ async function reportAll(run: SweepRun): Promise<Reported> {
   let read = 0;
   const skipped = await run.each('reportCluster', clusters, async ({ id }) => {
     const record = await readCluster(deps.table, id);
+    // Sources of a set are judged together, so a cluster without a readable membership is not reported.
+    if (record) membershipOf(record);
     read++;
     if (!record) return;
     // A deregistered cluster lacks queues and overdue work.
@@ -114,7 +118,7 @@ async function checkSessionsAndLists(run: SweepRun, clusters: readonly ClusterRe
 /** The Pods of silent sources whose APIs answer, one cluster after the other too. */
 async function listSources(run: SweepRun, sources: readonly ClusterRecord[]): Promise<void> {
   const { deps } = run;
-  const answering = sources.filter(({ source }) => source?.answers);
+  const answering = sources.filter((cluster) => sourceOf(cluster)?.answers);
   await run.each('listSources', answering, (source) => sendOwnList(deps, source, 'Pod'), { atOnce: 1 });
 }
 

@@ -2,7 +2,7 @@
  * Reads the clusters of the hub's sets and each exported name. It reads a few partitions of each cluster,
  * independent of the number of pods.
  */
-import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { exportsAnything, importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { witnessOf } from '#shared/clusters/source-witness.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
@@ -31,7 +31,7 @@ export async function clustersetAnswer(table: Table, now: number): Promise<Clust
   const services = names.map((name) => setServiceRow(name, members, now));
   const heard = members.map(({ record }) => ({
     witness: witnessOf(record),
-    region: record.clusterset.region,
+    region: membershipOf(record).region,
   }));
   return {
     members: members.map((member) => memberRow(member, services, now)),
@@ -84,7 +84,7 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
 async function readNames(table: Table, members: readonly Member[]): Promise<readonly NameOfSet[]> {
   const places = new Map<string, { readonly set: string; readonly namespace: string }>();
   for (const { record, exports, imports } of members) {
-    const { set } = record.clusterset;
+    const { set } = membershipOf(record);
     for (const key of [...exports.keys(), ...imports]) {
       const namespace = key.slice(0, key.indexOf('/'));
       places.set(`${set} ${namespace}`, { set, namespace });
@@ -92,7 +92,7 @@ async function readNames(table: Table, members: readonly Member[]): Promise<read
   }
   const perPlace = await concurrently(16, [...places.values()], async ({ set, namespace }) => {
     const entries = new Map(await listed(readSetNamespace(table, set, namespace)));
-    const ofSet = members.filter((m) => m.record.clusterset.set === set);
+    const ofSet = members.filter((m) => membershipOf(m.record).set === set);
     const keys = ofSet.flatMap((m) => [
       ...m.exports.keys(),
       ...[...m.reports].flatMap(([key, { unknown }]) => (unknown ? [key] : [])),

@@ -3,7 +3,7 @@
 import { exportsText } from '#infra/cli/ask/explain/facts.ts';
 import { importerStanding } from '#infra/cli/ask/explain/importer-standing.ts';
 import { sourceStanding } from '#infra/cli/ask/explain/source-standing.ts';
-import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { validityOf } from '#shared/clusterset/export-validity.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
@@ -40,14 +40,14 @@ type Source = SetServiceRow['sources'][number];
 
 export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number): SetServiceRow {
   const { set, namespace, name, entries } = of;
-  const members = all.filter((m) => m.record.clusterset.set === set);
+  const members = all.filter((m) => membershipOf(m.record).set === set);
   const key = `${namespace}/${name}`;
   const memberOf = (cluster: string): Member | undefined => members.find((m) => m.record.id === cluster);
   const published = [...entries.exportTexts].flatMap(([cluster, text]) =>
     memberOf(cluster) ? [JSON.parse(text) as ExportedService] : [],
   );
   // All members of a set have the same setting.
-  const precedence = members[0]?.record.clusterset.precedence ?? 'sticky';
+  const precedence = members[0] ? membershipOf(members[0].record).precedence : 'sticky';
   const merged = mergeExports(published, { winner: settledWinner(entries.winner, now), precedence });
   const told = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
     const member = memberOf(cluster);
@@ -99,9 +99,9 @@ function untoldSource(
 ): Source {
   const exported = member?.exports.get(`${namespace}/${name}`);
   if (!member || !exported) return { cluster, state: 'not valid', why: 'its export is deleted' };
-  const { clusterset, optIn } = member.record;
+  const { optIn } = member.record;
   const isDeleting = exported.metadata.deletionTimestamp !== undefined;
-  const allowed = clusterset.exports.namespaces;
+  const allowed = membershipOf(member.record).exports.namespaces;
   const { validity } = checkExport(
     cluster,
     exported,
@@ -147,17 +147,18 @@ export function memberRow(
   services: readonly SetServiceRow[],
   now: number,
 ): MemberRow {
-  const { id, clusterset } = record;
-  const own = services.filter((s) => s.set === clusterset.set);
+  const { id } = record;
+  const { set, imports } = membershipOf(record);
+  const own = services.filter((s) => s.set === set);
   const sources = own.flatMap((s) => s.sources.filter((c) => c.cluster === id));
   const importers = own.flatMap((s) => s.importers.filter((c) => c.cluster === id));
   const all = [...reports.values()];
   const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
   return {
     cluster: id,
-    set: clusterset.set,
+    set,
     exports: exportsText(record) ?? (exports.size > 0 ? 'nothing (any more)' : 'nothing'),
-    imports: clusterset.imports,
+    imports,
     ...sourceStanding(record, now),
     exported: sources.filter((s) => s.state !== 'not valid').length,
     refused: sources.filter((s) => s.state === 'not valid').length,

@@ -1,7 +1,7 @@
 /** One row for each cluster, from its record and its recent metrics. */
 
 import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
-import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { exportsAnything, importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
@@ -59,14 +59,14 @@ async function recordedRow(
   };
 }
 
-function switchesText({ mode, optIn, withdrawsOptIn, clusterset }: ClusterRecord): string {
+function switchesText(cluster: ClusterRecord): string {
+  const { mode, optIn, withdrawsOptIn } = cluster;
+  const { imports, withdraws } = membershipOf(cluster);
   return [
     mode,
     ...(optIn === 'off' ? [] : [`opt-in ${withdrawsOptIn ? 'withdrawing' : optIn}`]),
-    ...(importsAnything({ clusterset })
-      ? [`imports ${clusterset.withdraws ? 'withdrawing' : clusterset.imports}`]
-      : []),
-    ...(exportsAnything({ clusterset }) ? ['exports'] : []),
+    ...(importsAnything(cluster) ? [`imports ${withdraws ? 'withdrawing' : imports}`] : []),
+    ...(exportsAnything(cluster) ? ['exports'] : []),
   ].join(', ');
 }
 

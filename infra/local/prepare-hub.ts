@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
@@ -84,11 +84,12 @@ export async function prepareHub(options: HubOptions): Promise<LocalHub> {
 async function followSwitches(
   table: Table,
   cluster: string,
-  { mode, optIn, membershipOf }: HubOptions,
+  { mode, optIn, membershipOf: chosen }: HubOptions,
 ): Promise<void> {
   const known = await readCluster(table, cluster);
   if (known?.mode !== mode) await switchMode(table, cluster, mode, Date.now());
   if (known?.optIn !== optIn) await switchOptIn(table, cluster, optIn, Date.now());
-  const membership = membershipOf(cluster);
-  if (!isDeepStrictEqual(known?.clusterset, membership)) await saveMembership(table, cluster, membership);
+  const membership = chosen(cluster);
+  if (!isDeepStrictEqual(known && membershipOf(known), membership))
+    await saveMembership(table, cluster, membership);
 }

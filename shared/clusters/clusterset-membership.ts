@@ -9,18 +9,21 @@ import {
 } from '#shared/contract/clusterset-settings.ts';
 import { importerKey, importersPartition, metaKey, unescaped } from '#shared/store/keys.ts';
 import type { Item, Table, Value } from '#shared/store/table.ts';
+import type { ClusterState } from './record.ts';
 import { isRegistered, memberAttribute, modeAttributes } from './writer/mode.ts';
 
 const attribute = 'clusterset';
 /** Attributes of a membership in the cluster's record. */
 export const membershipNames = [attribute, memberAttribute] as const;
 
+type Member = Pick<ClusterState, 'clusterset'>;
+
 /**
- * Decodes the membership of a cluster's record. The attribute is absent for a cluster that neither exports
- * nor imports. Throws if it is damaged, because without a membership the hub would withdraw every export.
+ * Returns the membership of a cluster. Its record has none if the cluster neither exports nor imports. Throws
+ * if it is damaged, because without a membership the hub would withdraw every export.
  */
-export function decodeMembership({ [attribute]: stored }: Item): ClustersetMembership {
-  if (typeof stored !== 'string') return noMembership;
+export function membershipOf({ clusterset: stored }: Member): ClustersetMembership {
+  if (stored === undefined) return noMembership;
   const membership = JSON.parse(stored) as Partial<ClustersetMembership> | null;
   if (membership?.exports?.namespaces === undefined || membership.imports === undefined)
     throw new Error(
@@ -29,20 +32,25 @@ export function decodeMembership({ [attribute]: stored }: Item): ClustersetMembe
   return membership as ClustersetMembership;
 }
 
+/** The membership in the item of a cluster's record. */
+export const storedMembership = (item: Item): Member => ({
+  clusterset: item[attribute] as string | undefined,
+});
+
 /** Returns true if the cluster has ever been a member of a set. */
-export const isMember = ({ clusterset }: Member): boolean => clusterset !== noMembership;
+export const isMember = ({ clusterset }: Member): boolean => clusterset !== undefined;
 
-interface Member {
-  readonly clusterset: ClustersetMembership;
-}
+type Switches = Pick<ClustersetMembership, 'imports' | 'exports'>;
 
-export const exportsAnything = ({ clusterset: { exports } }: Member): boolean =>
+export const exportsAnyOf = ({ exports }: Switches): boolean =>
   exports.namespaces === 'all' || exports.namespaces.length > 0;
-export const importsAnything = ({ clusterset: { imports } }: Member): boolean => imports !== 'off';
+export const importsAnyOf = ({ imports }: Switches): boolean => imports !== 'off';
+export const exportsAnything = (cluster: Member): boolean => exportsAnyOf(membershipOf(cluster));
+export const importsAnything = (cluster: Member): boolean => importsAnyOf(membershipOf(cluster));
 
 /** Returns true if the cluster's switches let it export Services of the namespace. */
-export const mayExport = ({ clusterset: { exports } }: Member, namespace: string): boolean =>
-  exports.namespaces === 'all' || exports.namespaces.includes(namespace);
+export const mayExport = ({ exports: { namespaces } }: ClustersetMembership, namespace: string): boolean =>
+  namespaces === 'all' || namespaces.includes(namespace);
 
 /** Formats the namespaces for people. */
 export const namespacesText = ({ namespaces }: Pick<MemberExports, 'namespaces'>): string =>
@@ -80,7 +88,7 @@ export async function noteImporter(
 export function membershipAttributes(membership: ClustersetMembership): {
   readonly [attribute: string]: Value;
 } {
-  const isWrittenFor = membership.imports === 'active' || exportsAnything({ clusterset: membership });
+  const isWrittenFor = membership.imports === 'active' || exportsAnyOf(membership);
   return { [attribute]: JSON.stringify(membership), [memberAttribute]: isWrittenFor ? 1 : 0 };
 }
 

@@ -1,5 +1,5 @@
 /** Whether the hub knows which Services a cluster exports. */
-import { exportsAnything } from './clusterset-membership.ts';
+import { exportsAnything, membershipOf } from './clusterset-membership.ts';
 import type { ClusterRecord } from './record.ts';
 import { hasSynced } from './relay/first-lists.ts';
 import { hasLeft } from './writer/mode.ts';
@@ -15,7 +15,7 @@ export function exportsKnowledge(record: ClusterRecord | undefined, set: string)
   if (!record) return 'unknown';
   if (hasLeft(record)) return 'none';
   if (record.isRebuilding) return 'unknown';
-  if (record.clusterset.set !== set || !exportsAnything(record)) return 'none';
+  if (membershipOf(record).set !== set || !exportsAnything(record)) return 'none';
   return hasSynced(record) && record.lists.firstListOf.ServiceExport === record.incarnation
     ? 'known'
     : 'unknown';

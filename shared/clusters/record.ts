@@ -4,20 +4,18 @@
  */
 import { allToEnd } from '#shared/concurrently.ts';
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
-import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { accessKey, metaKey, queueKey, unescaped } from '#shared/store/keys.ts';
 import { type Item, numberOf, type Table } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
-import { decodeMembership } from './clusterset-membership.ts';
 import { decodeLists, type ListsState } from './relay/first-lists.ts';
 import { decodeRelay, type RelayState } from './relay/relay-state.ts';
 import { decodeUnverified, type UnverifiedSession } from './relay/sessions.ts';
-import { decodeSource, type SourceRecord } from './source-record.ts';
 import {
   decodeMode,
   decodeModeSwitch,
   decodeOptIn,
+  decodeSetMember,
   decodeWithdraws,
   isRegistered,
   type Mode,
@@ -82,9 +80,12 @@ export interface ClusterState extends CircuitState {
    * --abandon`).
    */
   readonly abandonsOptIn: boolean;
-  readonly clusterset: ClustersetMembership;
-  /** State as a source of other clusters' imports. Undefined if the cluster is fresh or does not export. */
-  readonly source: SourceRecord | undefined;
+  /** The hub writes imports to the cluster, or other clusters import from it. */
+  readonly isSetMember: boolean;
+  /** Its membership in a set, as text that clusterset-membership.ts decodes. Undefined without any. */
+  readonly clusterset: string | undefined;
+  /** Its state as a source of imports, as text that source-record.ts decodes. Undefined if it is fresh. */
+  readonly source: string | undefined;
   readonly settings: ClusterSettings;
   /** UID of kube-system, or "" until the first relay has reported it. */
   readonly uid: string;
@@ -140,7 +141,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     typeof of?.[attribute] === 'string' ? (JSON.parse(of[attribute]) as T) : undefined;
   const mode = decodeMode(item);
   const optIn = decodeOptIn(item);
-  const clusterset = decodeMembership(item);
+  const isSetMember = decodeSetMember(item);
   return {
     id,
     mode,
@@ -150,8 +151,9 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     optInSince: numberOf(item, optInAttributes.since),
     withdrawsOptIn: decodeWithdraws(item),
     abandonsOptIn: item[optInAttributes.abandons] === 1,
-    clusterset,
-    source: decodeSource(item),
+    isSetMember,
+    clusterset: item['clusterset'] as string | undefined,
+    source: item['source'] as string | undefined,
     settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },
     labels: text(access, 'labels'),
     queues: text(access, 'queues'),
@@ -163,7 +165,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     lists: decodeLists(item),
     relay: decodeRelay(item),
     readiness: decodeReadiness(item),
-    ...decodeCircuit(item, { mode, optIn, clusterset }),
+    ...decodeCircuit(item, { mode, optIn, isSetMember }),
     writerConflict: decodeWriterConflict(item),
     writer: item[writer] as string | undefined,
     historySinceMs: Math.max(numberOf(item, historySince), numberOf(item, madeAt)),

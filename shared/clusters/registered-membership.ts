@@ -7,11 +7,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import type { Item, Value } from '#shared/store/table.ts';
 import {
-  decodeMembership,
-  exportsAnything,
-  importsAnything,
+  exportsAnyOf,
+  importsAnyOf,
   membershipAttributes,
   membershipNames,
+  membershipOf,
+  storedMembership,
 } from './clusterset-membership.ts';
 import { decodeMode, isDeregistered } from './writer/mode.ts';
 
@@ -31,7 +32,7 @@ export function registeredMembership(
 ): RegisteredMembership {
   // A deregistered cluster that is registered again counts as new.
   const before = known && !isDeregistered({ mode: decodeMode(known) }) ? known : undefined;
-  const current = before ? decodeMembership(before) : noMembership;
+  const current = before ? membershipOf(storedMembership(before)) : noMembership;
   const formerText = before?.[registered];
   const former =
     typeof formerText === 'string' && formerText !== ''
@@ -41,10 +42,7 @@ export function registeredMembership(
   const next = given ?? { ...noMembership, set: current.set };
   const membership = former ? merged(current, former, next) : next;
   const isChanged = !isDeepStrictEqual(membership, current);
-  if (
-    membership.set !== current.set &&
-    (exportsAnything({ clusterset: current }) || importsAnything({ clusterset: current }))
-  )
+  if (membership.set !== current.set && (exportsAnyOf(current) || importsAnyOf(current)))
     throw new RangeError(
       `it is in the clusterset ${current.set} and can't go to ${membership.set} while it exports or imports: what it has imported bears the name of its set. Take its imports and exports out first (docs/clusterset.md)`,
     );

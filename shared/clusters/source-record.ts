@@ -5,7 +5,8 @@
  */
 import type { SourceState } from '#shared/clusterset/source-state.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import type { Table } from '#shared/store/table.ts';
+import type { ClusterState } from './record.ts';
 
 export interface SourceRecord {
   readonly state: SourceState;
@@ -21,8 +22,6 @@ export interface SourceRecord {
    * woken.
    */
   readonly wokenUpTo?: string;
-  /** The text as it was read. Another version of the hub may have written further fields. */
-  readonly text?: string;
 }
 
 const attribute = 'source';
@@ -31,13 +30,12 @@ const attribute = 'source';
  * The order of fields matters, because conditions compare the text. Only the function that has read the
  * current text may change it.
  */
-const encode = ({ state, sinceMs, answers, wokenUpTo }: SourceRecord): string =>
+export const encodeSource = ({ state, sinceMs, answers, wokenUpTo }: SourceRecord): string =>
   JSON.stringify({ state, since: sinceMs, answers, wokenUpTo });
-const textOf = (source: SourceRecord): string => source.text ?? encode(source);
 
-export function decodeSource(item: Item): SourceRecord | undefined {
-  const text = item[attribute];
-  if (typeof text !== 'string') return undefined;
+/** Returns the state of a cluster as a source. Undefined if it is fresh or does not export. */
+export function sourceOf({ source: text }: Pick<ClusterState, 'source'>): SourceRecord | undefined {
+  if (text === undefined) return undefined;
   const { since, state, answers, wokenUpTo } = JSON.parse(text) as Omit<SourceRecord, 'sinceMs'> & {
     readonly since: number;
   };
@@ -46,22 +44,17 @@ export function decodeSource(item: Item): SourceRecord | undefined {
     sinceMs: since,
     ...(answers && { answers }),
     ...(wokenUpTo !== undefined && { wokenUpTo }),
-    text,
   };
-}
-
-interface Member {
-  readonly id: string;
-  readonly source: SourceRecord | undefined;
 }
 
 /** Resolves to false if the record has changed since it was read. */
 export async function saveSource(
   table: Table,
-  { id, source: before }: Member,
+  { id, source: before }: Pick<ClusterState, 'id' | 'source'>,
   next: SourceRecord | undefined,
 ): Promise<boolean> {
-  const change = next ? { set: { [attribute]: encode(next) } } : { remove: [attribute] };
-  const isAsRead = before ? ({ attribute, is: '=', value: textOf(before) } as const) : { absent: attribute };
+  const change = next ? { set: { [attribute]: encodeSource(next) } } : { remove: [attribute] };
+  const isAsRead =
+    before === undefined ? { absent: attribute } : ({ attribute, is: '=', value: before } as const);
   return (await table.update(metaKey(id), change, { all: [{ present: 'inc' }, isAsRead] })) !== undefined;
 }

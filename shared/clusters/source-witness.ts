@@ -2,6 +2,7 @@
 import { isFresh, isLookedAt, type SourceState, type Witness } from '#shared/clusterset/source-state.ts';
 import type { ClusterState } from './record.ts';
 import { hasSynced } from './relay/first-lists.ts';
+import { sourceOf } from './source-record.ts';
 import { hasRuns } from './writer/mode.ts';
 
 /**
@@ -18,13 +19,15 @@ export const witnessOf = (member: ClusterState): Witness => ({
 
 /** Returns the state for a run. The source may be silent although sweep has not recorded it yet. */
 export function sourceStateOf(member: ClusterState, nowMs: number): SourceState {
-  const { state = 'fresh' } = member.source ?? {};
+  const { state = 'fresh' } = sourceOf(member) ?? {};
   return state === 'fresh' && !isFresh(witnessOf(member), nowMs) ? 'silent' : state;
 }
 
 /** Returns true if sweep's record has an answer of the silent source's own API. */
-export const hasAnswered = ({ source }: Pick<ClusterState, 'source'>): boolean =>
-  source?.state === 'silent' && source.answers === true;
+export function hasAnswered(member: Pick<ClusterState, 'source'>): boolean {
+  const source = sourceOf(member);
+  return source?.state === 'silent' && source.answers === true;
+}
 
 /**
  * Do runs make imports from the pods that sweep lists of the silent source? Since sweep's last look a pause

@@ -1,5 +1,5 @@
 /** Wake-ups of all exports and imports of a member of a set, after a switch and with each resync. */
-import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -20,10 +20,10 @@ import { type WakeUp, wakeNow } from './rules/message.ts';
  */
 export async function memberWakeUps(
   table: Table,
-  { id, clusterset }: ClusterRecord,
+  cluster: ClusterRecord,
   { isResync = false }: { readonly isResync?: boolean } = {},
 ): Promise<readonly WakeUp[]> {
-  const store = { table, cluster: id };
+  const store = { table, cluster: cluster.id };
   const { maxExports, maxExportsOfCluster } = defaultLimits.sync;
   const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };
   const exports = new WakeUps();
@@ -31,21 +31,20 @@ export async function memberWakeUps(
     exports.add({ ...wakeNow(namespace, name, 'export'), lookOnly: isResync });
   };
   for await (const exported of firstNamesOf(store, 'ServiceExport', most)) add(exported);
-  for await (const exported of exportsOfCluster(table, clusterset.set, id)) add(exported);
-  return importsAnything({ clusterset })
-    ? [...exports.all, ...(await importWakeUps(table, { id, clusterset }))]
-    : exports.all;
+  for await (const exported of exportsOfCluster(table, membershipOf(cluster).set, cluster.id)) add(exported);
+  return importsAnything(cluster) ? [...exports.all, ...(await importWakeUps(table, cluster))] : exports.all;
 }
 
 export async function importWakeUps(
   table: Table,
-  { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>,
+  cluster: Pick<ClusterRecord, 'id' | 'clusterset'>,
 ): Promise<readonly WakeUp[]> {
-  const store = { table, cluster: id };
+  const store = { table, cluster: cluster.id };
+  const { set } = membershipOf(cluster);
   const imports = new WakeUps();
   const add = ({ namespace, name }: ObjectName): void => imports.add(wakeNow(namespace, name, 'import'));
   await concurrently(8, await listed(objectNamesIn(store, 'Namespace', '')), async ({ name: namespace }) => {
-    for await (const name of namesInSet(table, clusterset.set, namespace)) add({ namespace, name });
+    for await (const name of namesInSet(table, set, namespace)) add({ namespace, name });
   });
   // An import without exporters, which the set's index lacks, is withdrawn by its run (MC-83).
   for await (const made of objectNamesIn(store, 'ServiceImport', '')) add(made);

@@ -2,11 +2,13 @@
  * When a source that is gone is evicted, and when the hub waits: the real ingest, sweep and sync over several
  * clusters.
  */
+
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { sourceOf } from '#shared/clusters/source-record.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
@@ -30,7 +32,8 @@ const addressesOf = (world: SetWorld, source: string, port?: string): readonly s
     )
     .flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses ?? []))
     .sort();
-const stateOf = async (world: SetWorld, id: string) => (await readCluster(world.table, id))?.source?.state;
+const stateOf = async (world: SetWorld, id: string) =>
+  sourceOf((await readCluster(world.table, id)) as ClusterRecord)?.state;
 const gone = (world: SetWorld, ...ids: readonly string[]): void => {
   for (const id of ids) Object.assign(world.of(id), { isHeard: false, apiAnswers: false });
 };

@@ -3,7 +3,7 @@
  * (MC-3).
  */
 import { describe, expect, it } from 'vitest';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { drainCluster, switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { readImportState, saveImportState } from '#shared/store/imports-of-set.ts';
@@ -104,7 +104,7 @@ describe('the Ready condition', () => {
       'is switched to shadow',
       async (world) => {
         const record = await readCluster(world.table, 'c');
-        if (record) await saveMembership(world.table, 'c', { ...record.clusterset, imports: 'shadow' });
+        if (record) await saveMembership(world.table, 'c', { ...membershipOf(record), imports: 'shadow' });
       },
     ],
     ['has lost the namespace', async (world) => world.of('c').store.remove('Namespace', '', 'shop')],
@@ -161,7 +161,7 @@ it.each(['off', 'shadow'] as const)(
       world.table.dump().flatMap(({ pk, sk }) => (pk.startsWith('IMPORTED#') ? [sk] : []));
     expect(confirmed()).toEqual(['web#a']);
     const record = await readCluster(world.table, 'a');
-    if (record) await saveMembership(world.table, 'a', { ...record.clusterset, imports });
+    if (record) await saveMembership(world.table, 'a', { ...membershipOf(record), imports });
     world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
     await world.pass(20);
     expect(confirmed()).toEqual([]);

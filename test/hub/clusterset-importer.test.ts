@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
@@ -383,11 +383,11 @@ describe('slices of a silent source', () => {
     const rejoin = async () => {
       const record = await readCluster(world.table, 'a');
       if (!record) throw new Error('no record');
-      await saveMembership(world.table, 'a', { ...record.clusterset, imports: 'off' });
+      await saveMembership(world.table, 'a', { ...membershipOf(record), imports: 'off' });
       world.of('a').store.remove('ServiceImport', 'shop', 'web');
       await world.pass(70);
       expect(seen(world)).toEqual([]);
-      await saveMembership(world.table, 'a', { ...record.clusterset, imports: 'active' });
+      await saveMembership(world.table, 'a', { ...membershipOf(record), imports: 'active' });
       await world.pass(70);
     };
     await rejoin();
@@ -447,7 +447,7 @@ it('a storm of imports leaves a worker to the services of the cluster: the impor
   });
   await world.pass(130);
   const record = await readCluster(world.table, 'a');
-  if (record) await saveMembership(world.table, 'a', { ...record.clusterset, imports: 'active' });
+  if (record) await saveMembership(world.table, 'a', { ...membershipOf(record), imports: 'active' });
   const imported = (): number => world.of('a').store.list('ServiceImport').length;
   for (let waited = 0; imported() === 0 && waited < 90; waited++) await world.pass(1);
   await world.pass(10);

@@ -6,7 +6,7 @@ import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
@@ -42,7 +42,7 @@ const conflictOf = (world: SetWorld, id: string): unknown => {
 };
 const importsIn = (world: SetWorld, id: string) => world.of(id).store.list('ServiceImport').length;
 const membership = async (world: SetWorld, id: string) =>
-  ((await readCluster(world.table, id)) as ClusterRecord).clusterset;
+  membershipOf((await readCluster(world.table, id)) as ClusterRecord);
 const hubOf = (world: SetWorld) =>
   ({
     name: 'the hub',

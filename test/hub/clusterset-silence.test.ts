@@ -1,7 +1,9 @@
 /** The cost of a silent source whose API answers: the real ingest, sweep and sync over several clusters. */
+
 import { expect, it } from 'vitest';
 import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { sourceOf } from '#shared/clusters/source-record.ts';
 import { decodeExportedPods, encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
 import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -62,8 +64,8 @@ it('a source that was restored from a backup while its relay is silent is not li
   world.of('b').store.remove('Pod', 'shop', 'web-1');
   await world.pass(600);
   expect(addressesIn(world, 'a')).toEqual(['10.2.0.1', '10.2.0.2']);
-  expect((await readCluster(world.table, 'b'))?.source).toMatchObject({ state: 'silent' });
-  expect((await readCluster(world.table, 'b'))?.source?.answers).toBeUndefined();
+  expect(sourceOf((await readCluster(world.table, 'b')) as ClusterRecord)).toMatchObject({ state: 'silent' });
+  expect(sourceOf((await readCluster(world.table, 'b')) as ClusterRecord)?.answers).toBeUndefined();
 });
 
 /** A pod of the source is gone, as the run of its export has seen it. */
@@ -94,7 +96,10 @@ it.each([
   await world.pass(70);
   world.of('b').isHeard = false;
   await world.pass(185);
-  expect((await readCluster(world.table, 'b'))?.source).toMatchObject({ state: 'silent', answers: true });
+  expect(sourceOf((await readCluster(world.table, 'b')) as ClusterRecord)).toMatchObject({
+    state: 'silent',
+    answers: true,
+  });
   await world.table.update(metaKey('b'), begin);
   await forgetSavedPod(world, 'web-1');
   const { store } = world.of('a');

@@ -472,7 +472,7 @@ describe('a source cluster', () => {
     const { source } = (await readCluster(world.table, 'b')) as ClusterRecord;
     await heardAgain(world, 'b');
     await world.pass(1);
-    expect(source).toMatchObject({ state: 'evicted' });
+    expect(JSON.parse(String(source))).toMatchObject({ state: 'evicted' });
     const returned = { state: 'fresh', sinceMs: world.nowMs, wokenUpTo: '' } as const;
     expect(await saveSource(world.table, { id: 'b', source }, returned)).toBe(true);
     expect(seen(world, 'a')).toEqual(both.slice(2));

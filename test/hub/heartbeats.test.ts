@@ -2,9 +2,10 @@
  * A heartbeat says that the relay lived when the queue accepted it. Messages come late: from a queue with a
  * backlog, by a redrive, and again and again with a batch that fails.
  */
+
 import { expect, it } from 'vitest';
-import { readCluster } from '#shared/clusters/record.ts';
-import type { SourceRecord } from '#shared/clusters/source-record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { type SourceRecord, sourceOf } from '#shared/clusters/source-record.ts';
 import { importsManagedBy, labelSliceManagedBy, labelSourceCluster } from '#shared/kube/names.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { exporter, importer } from '#test/support/set-objects.ts';
@@ -31,7 +32,7 @@ async function setWithDeadSource() {
   await world.pass(120);
   Object.assign(c, { isHeard: false, apiAnswers: false });
   const stateOfC = async (): Promise<SourceRecord['state']> =>
-    (await readCluster(world.table, 'c'))?.source?.state ?? 'fresh';
+    sourceOf((await readCluster(world.table, 'c')) as ClusterRecord)?.state ?? 'fresh';
   const readyOfC = (): readonly string[] =>
     world
       .of('a')

@@ -2,9 +2,11 @@
  * A set of three clusters loses one: its API server and its relay are frozen, first while its nodes stay
  * reachable, then with its nodes cut off.
  */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { readCluster } from '#shared/clusters/record.ts';
+import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { sourceOf } from '#shared/clusters/source-record.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
 import { until } from '#test/cluster/faults/until.ts';
@@ -27,14 +29,18 @@ describe('an import of three clusters', () => {
     for (const id of ['a', 'b', 'c']) {
       const known = await readCluster(table, id);
       if (!known) throw new Error(`the hub has no cluster ${id}`);
-      await saveMembership(table, id, { ...known.clusterset, silence: 'evictAfter', evictAfterSeconds: 60 });
+      await saveMembership(table, id, {
+        ...membershipOf(known),
+        silence: 'evictAfter',
+        evictAfterSeconds: 60,
+      });
       await set.of(id).deployExported({ namespace, replicas: 2 });
     }
     clients = await makeClients(set.of('a'), namespace, 4);
   });
   stopAfterwards(() => set);
   const stateOf = async (id: string): Promise<string | undefined> =>
-    (await readCluster(set.fleet.hub.table, id))?.source?.state;
+    sourceOf((await readCluster(set.fleet.hub.table, id)) as ClusterRecord)?.state;
   const seconds = (fromMs: number, toMs: number): string => `${Math.round((toMs - fromMs) / 1_000)} s`;
 
   async function startAsking(): Promise<Clients> {

@@ -3,7 +3,12 @@
  * cluster outside of sets costs no read.
  */
 
-import { exportsAnything, importsAnything, mayExport } from '#shared/clusters/clusterset-membership.ts';
+import {
+  exportsAnything,
+  importsAnything,
+  mayExport,
+  membershipOf,
+} from '#shared/clusters/clusterset-membership.ts';
 import { readClusterState } from '#shared/clusters/record.ts';
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -43,11 +48,12 @@ export async function concernedByBatch(
 
 async function wakeExports(batch: BatchContext, woken: readonly WakeUp[], wakeUps: WakeUps): Promise<void> {
   const { cluster, store, effects } = batch;
+  const membership = membershipOf(cluster);
   for (const { kind, record, observedAtMs } of effects.pending)
     if (kind === 'ServiceExport')
       wakeUps.add(wakeUp(record.namespace, record.name, { kind: 'export', observedAtMs }));
   const allowed = [...Map.groupBy(woken, (w) => w.namespace)].filter(([namespace]) =>
-    mayExport(cluster, namespace),
+    mayExport(membership, namespace),
   );
   await concurrently(8, allowed, async ([namespace, services]) => {
     // Read after the pods were written: an export that is written later reads them itself.
@@ -69,11 +75,12 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   const isMoved = ({ kind, record, isZoneKept }: PendingNotification): boolean =>
     kind === 'Node' && isAlive(record) && isZoneKept !== true;
   const moved = new Set(effects.pending.filter(isMoved).map(({ record }) => record.name));
+  const membership = membershipOf(cluster);
   // Completing the first lists wakes every export.
   if (moved.size === 0 || !hasSynced(cluster)) return;
   const { maxExports: inNamespace, maxExportsOfCluster: inCluster } = batch.deps.limits.sync;
   const exports = await listed(firstNamesOf(store, 'ServiceExport', { inNamespace, inCluster }));
-  const allowed = exports.filter((e) => mayExport(cluster, e.namespace));
+  const allowed = exports.filter((e) => mayExport(membership, e.namespace));
   await concurrently(4, [...Map.groupBy(allowed, (e) => e.namespace)], async ([namespace, exported]) => {
     const names = new Set(exported.map((r) => r.name));
     for await (const page of objectPages(store, 'Pod', namespace, podsPerPage)) {
@@ -123,7 +130,7 @@ async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void>
       delaySeconds: slicesDelaySeconds,
     });
   await concurrently(8, ofNames, async ({ namespace, isConcerned, delaySeconds }) => {
-    for await (const name of namesInSet(deps.table, cluster.clusterset.set, namespace))
+    for await (const name of namesInSet(deps.table, membershipOf(cluster).set, namespace))
       if (isConcerned(name)) wake(namespace, name, delaySeconds);
   });
 }

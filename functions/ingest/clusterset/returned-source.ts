@@ -1,4 +1,5 @@
-import { saveSource } from '#shared/clusters/source-record.ts';
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
+import { saveSource, sourceOf } from '#shared/clusters/source-record.ts';
 import { witnessOf } from '#shared/clusters/source-witness.ts';
 import { hasReturned } from '#shared/clusterset/source-state.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
@@ -9,11 +10,10 @@ import type { BatchContext } from '../batch/batch-context.ts';
  * the importers. Sweep does the same within a minute, so nothing is lost if the batch ends here.
  */
 export async function returnAsSource({ deps, cluster, effects }: BatchContext): Promise<void> {
-  const { source } = cluster;
+  const source = sourceOf(cluster);
   const nowMs = deps.now();
   if (!source || !hasReturned(source.state, witnessOf(cluster), nowMs)) return;
   if (!(await saveSource(deps.table, cluster, { state: 'fresh', sinceMs: nowMs, wokenUpTo: '' }))) return;
-  const { id, clusterset } = cluster;
-  for await (const { namespace, name } of exportsOfCluster(deps.table, clusterset.set, id))
+  for await (const { namespace, name } of exportsOfCluster(deps.table, membershipOf(cluster).set, cluster.id))
     effects.wake(namespace, name, { kind: 'export' });
 }

@@ -3,10 +3,10 @@
  * whether the API of a silent one answers, and which are evicted. Clusters of no set cost nothing here.
  */
 import { ClusterApiError, isTooLarge, isWithoutCredentials } from '#shared/clusters/api/errors.ts';
-import { exportsAnything, importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { exportsAnything, importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { recordRead } from '#shared/clusters/relay/relay-state.ts';
-import { type SourceRecord, saveSource } from '#shared/clusters/source-record.ts';
+import { encodeSource, type SourceRecord, saveSource, sourceOf } from '#shared/clusters/source-record.ts';
 import { hasAnswered, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { isFresh, isLookedAt } from '#shared/clusterset/source-state.ts';
 import { currentVersion } from '../current-version.ts';
@@ -29,7 +29,7 @@ export async function checkSources(
   const answers = await askSilent(run, sources);
   if (sources.some((s) => mayBeEvicted(s) && answers.get(s.id) === 'not'))
     await askControls(run, members, answers);
-  for (const ofSet of Map.groupBy(members, (member) => member.clusterset.set).values()) {
+  for (const ofSet of Map.groupBy(members, (member) => membershipOf(member).set).values()) {
     const steps = stepSources(ofSet, { answers, isWhole, nowMs: run.deps.now() });
     await run.each('saveSource', ofSet.filter(exports), async (source) => {
       const saved = await settle(run.deps, source, {
@@ -42,8 +42,8 @@ export async function checkSources(
   return now;
 }
 
-const mayBeEvicted = ({ clusterset, source }: ClusterRecord): boolean =>
-  clusterset.silence === 'evictAfter' && source?.state !== 'evicted';
+const mayBeEvicted = (cluster: ClusterRecord): boolean =>
+  membershipOf(cluster).silence === 'evictAfter' && sourceOf(cluster)?.state !== 'evicted';
 
 const isReachable = ({ reaches }: SweepDeps, cluster: ClusterRecord): boolean =>
   Boolean(reaches?.(cluster) ?? cluster.api);
@@ -147,7 +147,7 @@ async function settle(
   { step, answer }: ToSettle,
 ): Promise<ClusterRecord | undefined> {
   publish(deps, member, step);
-  const { source: before } = member;
+  const before = sourceOf(member);
   const { state, sinceMs } = step;
   const answers =
     state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
@@ -168,7 +168,7 @@ async function settle(
       apiAnswers: answer ?? 'not asked',
       silentSince: member.relay.heartbeatAtMs,
     });
-  return { ...member, source: next };
+  return { ...member, source: next && encodeSource(next) };
 }
 
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */

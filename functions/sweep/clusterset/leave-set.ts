@@ -2,7 +2,7 @@
  * A cluster that was taken out of the configuration exports nothing any more: its importers withdraw its
  * endpoints while it drains (MC-82).
  */
-import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
+import { importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { saveExportEntry } from '#shared/store/clusterset-index.ts';
@@ -20,7 +20,7 @@ import { wakeExports, wakeImporters } from './wake-importers.ts';
  */
 export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise<boolean> {
   if (importsAnything(cluster)) await forgetImports(deps, cluster);
-  const exported = await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id));
+  const exported = await listed(exportsOfCluster(deps.table, membershipOf(cluster).set, cluster.id));
   for (let i = 0; i < exported.length; i += exportsAtOnce) {
     const turn = exported.slice(i, i + exportsAtOnce);
     if (deps.now() >= endAtMs(deps)) return false;
@@ -45,7 +45,9 @@ export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise
 const exportsAtOnce = 50;
 
 /** Deletes the states of its imports, and wakes the exports that reported them. */
-async function forgetImports(deps: SweepDeps, { id, clusterset: { set } }: ClusterRecord): Promise<void> {
+async function forgetImports(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
+  const { id } = cluster;
+  const { set } = membershipOf(cluster);
   const namespaces = await listed(objectNamesIn({ table: deps.table, cluster: id }, 'Namespace', ''));
   await concurrently(8, namespaces, async ({ name: namespace }) => {
     for (const name of await forgetImportStates(deps.table, set, namespace, id))

@@ -1,8 +1,10 @@
 /**
  * One minute's look at the sources of a set (MC-71, MC-72): which of them are silent, and which are evicted.
  */
+
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import type { SourceRecord } from '#shared/clusters/source-record.ts';
+import { type SourceRecord, sourceOf } from '#shared/clusters/source-record.ts';
 import { witnessOf } from '#shared/clusters/source-witness.ts';
 import {
   isFresh,
@@ -57,7 +59,7 @@ export function stepSources(members: readonly ClusterRecord[], look: Look): Read
 
 function stepOf(member: ClusterRecord, look: Look, heldFor: HeldFor | undefined): SourceStep {
   const { nowMs, answers } = look;
-  const source: SourceRecord = member.source ?? { state: 'fresh', sinceMs: nowMs };
+  const source: SourceRecord = sourceOf(member) ?? { state: 'fresh', sinceMs: nowMs };
   const { state, sinceMs, answers: isListed } = source;
   const inState = (next: SourceState): SourceStep => ({
     state: next,
@@ -85,7 +87,7 @@ function reasonToHold(
   const set = members.map((member) => ({
     id: member.id,
     witness: witnessOf(member),
-    region: member.clusterset.region,
+    region: membershipOf(member).region,
   }));
   if (isHalfSilent(set, nowMs)) return 'half of the set is silent';
   const controls = set.flatMap(({ id, witness }) => (isFresh(witness, nowMs) ? (answers.get(id) ?? []) : []));
@@ -98,7 +100,7 @@ function reasonToHold(
  * never evicted.
  */
 function mayEvict(member: ClusterRecord, { sinceMs }: SourceStep, { answers, nowMs }: Look): boolean {
-  const { silence, evictAfterSeconds } = member.clusterset;
+  const { silence, evictAfterSeconds } = membershipOf(member);
   const { isPaused, heartbeatAtMs } = witnessOf(member);
   if (silence !== 'evictAfter' || isPaused) return false;
   // A rebuild forgets the heartbeats.

@@ -1,7 +1,7 @@
 /** Wakes the imports and exports of names for sweep. */
-import { listImporters } from '#shared/clusters/clusterset-membership.ts';
+import { listImporters, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
-import { saveSource } from '#shared/clusters/source-record.ts';
+import { saveSource, sourceOf } from '#shared/clusters/source-record.ts';
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
 import { readSetEntries, type SetKey } from '#shared/store/clusterset-index.ts';
@@ -18,25 +18,29 @@ import { clustersAtOnce } from '../sweep-run.ts';
  * an importer could not be woken. Its work item may have a generation, which becomes overdue.
  */
 export async function wakeForSource(deps: SweepDeps, member: ClusterRecord): Promise<void> {
-  const { source, clusterset } = member;
+  const source = sourceOf(member);
   if (source?.wokenUpTo === undefined) return;
   const { wokenUpTo: _, ...settled } = source;
-  const exported = await listed(exportsOfCluster(deps.table, clusterset.set, member.id));
+  const { set } = membershipOf(member);
+  const exported = await listed(exportsOfCluster(deps.table, set, member.id));
   if (source.state === 'fresh') {
     // A batch of ingest that got the source's heartbeat may have ended before its wake-ups. The exports wake
     // the importers, as after a change.
     await wake(
       deps,
       member.id,
-      clusterset.set,
+      set,
       exported.map(({ namespace, name }) => wakeNow(namespace, name, 'export')),
     );
     await saveSource(deps.table, member, undefined);
     return;
   }
   const { stoppedAt, failures } = await wakeImporters(deps, exported, source.wokenUpTo);
-  const { text: _text, ...next } = stoppedAt === undefined ? settled : { ...settled, wokenUpTo: stoppedAt };
-  await saveSource(deps.table, member, next);
+  await saveSource(
+    deps.table,
+    member,
+    stoppedAt === undefined ? settled : { ...settled, wokenUpTo: stoppedAt },
+  );
   if (failures.length > 0) throw failures[0];
 }
 
@@ -81,7 +85,7 @@ export async function wakeExports(deps: SweepDeps, key: SetKey): Promise<void> {
 async function wake(deps: SweepDeps, id: string, set: string, wakeUps: readonly WakeUp[]): Promise<void> {
   try {
     const cluster = await readCluster(deps.table, id);
-    if (cluster && hasRuns(cluster) && cluster.clusterset.set === set)
+    if (cluster && hasRuns(cluster) && membershipOf(cluster).set === set)
       await addWork(deps, deps.queues(id, cluster.queues).syncs, id, wakeUps);
   } catch (error) {
     throw new Error(

@@ -1,5 +1,7 @@
 /** The run of an export or an import. */
+
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { SetKey } from '#shared/store/clusterset-index.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';
@@ -43,7 +45,7 @@ export interface ClustersetRun {
 
 /** The name of the run in its set. */
 export const keyInSet = ({ cluster, namespace, name }: ClustersetRun): SetKey => ({
-  set: cluster.clusterset.set,
+  set: membershipOf(cluster).set,
   namespace,
   name,
 });

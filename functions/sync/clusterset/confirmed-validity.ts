@@ -2,6 +2,7 @@
  * The validity of an export of the run's cluster: by the snapshot, and by the cluster itself before the
  * snapshot alone takes endpoints away.
  */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type ExportValidity, staysInSet, validityOf } from '#shared/clusterset/export-validity.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
@@ -11,7 +12,7 @@ import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 
 export function validityIn(
-  { clusterset, optIn }: ClusterRecord,
+  cluster: ClusterRecord,
   { metadata }: ServiceExport,
   service: Service | undefined,
 ): ExportValidity {
@@ -22,8 +23,8 @@ export function validityIn(
     name,
     isDeleting,
     service,
-    allowed: clusterset.exports.namespaces,
-    optsIn: optIn !== 'off',
+    allowed: membershipOf(cluster).exports.namespaces,
+    optsIn: cluster.optIn !== 'off',
   });
 }
 

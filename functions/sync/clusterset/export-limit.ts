@@ -1,4 +1,5 @@
 /** How many Services a cluster exports, of one namespace and altogether (MC-59). Names alone are counted. */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ExportValidity } from '#shared/clusterset/export-validity.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
 import { firstNamesOf, objectNamesIn } from '#shared/store/inputs/object-keys.ts';
@@ -78,7 +79,7 @@ async function othersExported({
   name: own,
 }: Exporting): Promise<ReadonlySet<string>> {
   const names = (
-    await listed(exportsOfCluster(deps.table, cluster.clusterset.set, cluster.id, namespace))
+    await listed(exportsOfCluster(deps.table, membershipOf(cluster).set, cluster.id, namespace))
   ).map(({ name }) => name);
   return new Set(names.filter((name) => name !== own));
 }

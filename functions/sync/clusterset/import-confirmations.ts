@@ -4,7 +4,7 @@
  * these exports; the state has the pending wake-up until they are woken. An export that waits for a
  * confirmation is requeued.
  */
-
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { hasRuns, isDeregistered } from '#shared/clusters/writer/mode.ts';
 import type { ExportFailure } from '#shared/clusterset/conditions.ts';
@@ -147,6 +147,6 @@ async function activeImporter(
   id: string,
 ): Promise<ClusterRecord | undefined> {
   const importer = await readCluster(deps.table, id);
-  const isActive = importer && !isDeregistered(importer) && importer.clusterset.imports === 'active';
-  return isActive && importer.clusterset.set === cluster.clusterset.set ? importer : undefined;
+  const isActive = importer && !isDeregistered(importer) && membershipOf(importer).imports === 'active';
+  return isActive && membershipOf(importer).set === membershipOf(cluster).set ? importer : undefined;
 }

@@ -2,6 +2,7 @@
  * `imports: shadow` (MC-96): what an import would be is computed from the snapshots and saved for explain and
  * console. Its cluster is not asked.
  */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { isOurImport } from '#shared/clusterset/import-ownership.ts';
 import { leftOutText } from '#shared/clusterset/left-out.ts';
@@ -22,7 +23,7 @@ export async function findPreview(
 ): Promise<void> {
   if (!merged) return;
   const { namespace, name, cluster, found } = run;
-  const { set } = cluster.clusterset;
+  const { set } = membershipOf(cluster);
   const { slices, derived } = previewImport({
     namespace,
     name,
@@ -67,7 +68,7 @@ async function standsInTheWay({
     readObject(store, 'Service', namespace, derivedName(namespace, name)),
   ]);
   const existing = decodeObjectOf('ServiceImport', serviceImport);
-  if (existing && !isOurImport(existing, cluster.clusterset.set)) return 'ServiceImport';
+  if (existing && !isOurImport(existing, membershipOf(cluster).set)) return 'ServiceImport';
   const derived = decodeObjectOf('Service', service);
   return derived && derived.metadata.labels?.[labelMcsService] !== name ? 'Service' : undefined;
 }

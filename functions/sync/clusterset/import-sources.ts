@@ -1,7 +1,7 @@
 /**
  * The sources of an import: the exports of its name, and the pods of each source that is not silent (MC-70).
  */
-
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterState, readClusterState } from '#shared/clusters/record.ts';
 import { isListed, sourceStateOf, witnessOf } from '#shared/clusters/source-witness.ts';
 import { hasLeft } from '#shared/clusters/writer/mode.ts';
@@ -45,7 +45,7 @@ export async function readSources(run: ClustersetRun, entries: SetEntries): Prom
   const mergedAtMs = deps.now();
   const merged = mergeExports(exports, {
     winner: settledWinner(winner, mergedAtMs),
-    precedence: cluster.clusterset.precedence,
+    precedence: membershipOf(cluster).precedence,
   });
   return {
     merged,
@@ -104,7 +104,7 @@ async function importerOf(
  * joined, or a user has deleted the import. The endpoints may be dead, as those in the other importers.
  */
 function sourceOf(run: ClustersetRun, member: SourceMember): ImportSource {
-  const podCidrs = member.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
+  const podCidrs = membershipOf(member).exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
   const state = sourceStateOf(member, run.deps.now());
   const counts = state === 'fresh' || isListed(member);
   const exported =

@@ -1,6 +1,7 @@
 /**
  * A ServiceImport and its derived Service as the run's cluster has them, and the plan for the ServiceImport.
  */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { type ImportPlan, planImport } from '#shared/clusterset/service-import.ts';
@@ -36,7 +37,7 @@ export function planFor(
   merged: MergedExports | undefined,
 ): ImportPlan {
   const { cluster, namespace, name } = run;
-  const { set } = cluster.clusterset;
+  const { set } = membershipOf(cluster);
   return planImport({
     namespace,
     name,

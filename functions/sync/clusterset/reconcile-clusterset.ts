@@ -6,7 +6,7 @@ import {
   isRefusal,
 } from '#shared/clusters/api/errors.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
-import { mayExport } from '#shared/clusters/clusterset-membership.ts';
+import { mayExport, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
@@ -82,7 +82,9 @@ async function outcomeOfRun(
   // A paused cluster runs nothing, and the switch back wakes every export and import. Only exports that it
   // may no longer make are withdrawn in a pause.
   const isWithdrawn =
-    kind === 'export' && cluster.mode === 'paused' && !mayExport(cluster, claim.service.namespace);
+    kind === 'export' &&
+    cluster.mode === 'paused' &&
+    !mayExport(membershipOf(cluster), claim.service.namespace);
   if (!hasRuns(cluster) && !isWithdrawn) return ok;
   const listed = kind === 'export' ? 'ServiceExport' : 'Namespace';
   // The first lists wake every export and import. A relay may be installed days after its cluster was

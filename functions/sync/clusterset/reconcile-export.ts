@@ -3,7 +3,7 @@
  * importers, and patches the export's conditions, in this order. Each step can be repeated. Calls to the
  * cluster's API come last, so that an unreachable cluster delays no importer.
  */
-import { importsAnything, listImporters } from '#shared/clusters/clusterset-membership.ts';
+import { importsAnything, listImporters, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { hasLeft, hasRuns } from '#shared/clusters/writer/mode.ts';
 import {
@@ -165,7 +165,7 @@ async function wakeImporters(run: ClustersetRun, { importers, states }: OfName):
       states.has(importer.id) ||
       (importsAnything(importer) && (await namespaceTakesImports(deps.table, importer, namespace)) === true),
     kind: 'import',
-    delaySeconds: Math.min(maxDelaySeconds, cluster.clusterset.importBatchSeconds),
+    delaySeconds: Math.min(maxDelaySeconds, membershipOf(cluster).importBatchSeconds),
   });
 }
 
@@ -198,7 +198,7 @@ async function patchConditions(
   // The hub cannot patch conditions without the cluster's API.
   if (!(deps.reaches?.(cluster) ?? cluster.api)) return;
   const exports = [...exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
-  const options = { winner: settledWinner(winner, deps.now()), precedence: cluster.clusterset.precedence };
+  const options = { winner: settledWinner(winner, deps.now()), precedence: membershipOf(cluster).precedence };
   let merged = mergeExports(exports, options);
   // A cluster that was taken out conflicts with no export. The clusters' records are read only if there is a
   // conflict.

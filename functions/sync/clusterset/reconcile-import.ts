@@ -3,8 +3,11 @@
  * slices of each source, then the status. Each run reads the present objects from the cluster, and every
  * write has preconditions. A repeated run writes nothing.
  */
+
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
+import { sourceOf } from '#shared/clusters/source-record.ts';
 import { hasAnswered } from '#shared/clusters/source-witness.ts';
 import { isDerivedFrom } from '#shared/clusterset/import-ownership.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
@@ -32,7 +35,7 @@ import { withUnknownSources } from './unknown-sources.ts';
 
 export async function runImport(run: ClustersetRun): Promise<Outcome> {
   const { deps, cluster, namespace } = run;
-  const { imports } = cluster.clusterset;
+  const { imports } = membershipOf(cluster);
   // Imports stay as they are after a switch to off.
   if (imports === 'off') {
     await confirmNoImport(run);
@@ -82,8 +85,8 @@ async function writeImport(run: ClustersetRun, { takesImports, entries }: ToImpo
  * an import without a record wakes this run again.
  */
 async function mayHaveImport({ deps, cluster, namespace, name }: ClustersetRun): Promise<boolean> {
-  const { clusterset, lists, incarnation } = cluster;
-  if (clusterset.withdraws || lists.firstListOf.ServiceImport !== incarnation) return true;
+  const { lists, incarnation } = cluster;
+  if (membershipOf(cluster).withdraws || lists.firstListOf.ServiceImport !== incarnation) return true;
   return isAlive(
     await readObject({ table: deps.table, cluster: cluster.id }, 'ServiceImport', namespace, name),
   );
@@ -251,7 +254,7 @@ function afterSilence(
 ): Outcome {
   const isRecorded = (cluster: string): boolean => {
     const member = memberOf.get(cluster);
-    return member?.source?.state === 'silent' && !hasAnswered(member);
+    return member !== undefined && sourceOf(member)?.state === 'silent' && !hasAnswered(member);
   };
   // The run of an export whose pods are too large looks again, and wakes its importers.
   const isPassing = ({ cluster, state }: ImportSource): boolean =>

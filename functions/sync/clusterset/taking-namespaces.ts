@@ -1,3 +1,4 @@
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
@@ -10,14 +11,15 @@ import type { Table } from '#shared/store/table.ts';
  */
 export async function namespaceTakesImports(
   table: Table,
-  { id, clusterset }: ClusterRecord,
+  cluster: ClusterRecord,
   namespace: string,
 ): Promise<boolean | undefined> {
   const found = decodeObjectOf(
     'Namespace',
-    await readObject({ table, cluster: id }, 'Namespace', '', namespace),
+    await readObject({ table, cluster: cluster.id }, 'Namespace', '', namespace),
   );
   if (!found || found.metadata.deletionTimestamp) return undefined;
-  if (excludedNamespaces.includes(namespace) || clusterset.withdraws) return false;
-  return clusterset.sameness === 'all' || found.metadata.labels?.[annotationClusterset] === clusterset.set;
+  const { withdraws, sameness, set } = membershipOf(cluster);
+  if (excludedNamespaces.includes(namespace) || withdraws) return false;
+  return sameness === 'all' || found.metadata.labels?.[annotationClusterset] === set;
 }

@@ -3,6 +3,7 @@
  * the name no more, or their exports are unknown, for instance after the loss of the table. The latter count
  * as silent sources: the import, its address and their slices stay as they are.
  */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { exportsKnowledge } from '#shared/clusters/exports-knowledge.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { checkExport } from '#shared/clusterset/exported-service.ts';
@@ -24,7 +25,7 @@ export async function withUnknownSources(
   read: Sources,
   { current, derived }: Imported,
 ): Promise<Sources> {
-  const { set } = run.cluster.clusterset;
+  const { set } = membershipOf(run.cluster);
   if (!current || !isOurImport(current, set, { derived, writtenBy: fieldManagerOf(run.cluster.writer) }))
     return read;
   const named = (current.status?.clusters ?? [])
@@ -45,7 +46,7 @@ export async function withUnknownSources(
 
 async function isUnknownIn({ deps, cluster, namespace, name }: ClustersetRun, id: string): Promise<boolean> {
   const record = await readCluster(deps.table, id);
-  const knowledge = exportsKnowledge(record, cluster.clusterset.set);
+  const knowledge = exportsKnowledge(record, membershipOf(cluster).set);
   if (!record || knowledge !== 'known') return knowledge === 'unknown';
   const store = { table: deps.table, cluster: id };
   const [exported, service] = await allToEnd([

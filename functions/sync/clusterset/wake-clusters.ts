@@ -1,5 +1,5 @@
 /** A run of an export or import wakes runs of other clusters, which its findings concern. */
-
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { concurrentlySettled, concurrentlyToEnd } from '#shared/concurrently.ts';
@@ -81,4 +81,4 @@ async function wakeEach(
 
 /** Clusters of another set do not merge the exports of this one. */
 const isWoken = (own: ClusterRecord, other: ClusterRecord): boolean =>
-  other.clusterset.set === own.clusterset.set && !isDeregistered(other);
+  membershipOf(other).set === membershipOf(own).set && !isDeregistered(other);

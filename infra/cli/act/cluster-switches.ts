@@ -134,12 +134,10 @@ async function switchTo(
   if (failed.length > 0) throw new Error(`not switched: ${failed.join('; ')}`);
 }
 
-/** A pause also ends the writes for Services that opt in, and of imports. */
+/** A pause also ends the writes for Services that opt in, and for the set. */
 const stops = (from: ClusterRecord, mode: ChosenMode): boolean =>
   (from.mode === 'active' && mode !== 'active') ||
-  (mode === 'paused' &&
-    from.mode !== 'paused' &&
-    (from.optIn === 'active' || from.clusterset.imports === 'active'));
+  (mode === 'paused' && from.mode !== 'paused' && (from.optIn === 'active' || from.isSetMember));
 
 const nextWriter = ({ mode }: ClusterRecord): string =>
   mode === 'active'

@@ -10,6 +10,7 @@ import {
   exportsAnything,
   importsAnything,
   isMember,
+  membershipOf,
   namespacesText,
 } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -45,14 +46,15 @@ export async function noteSwitch(
 }
 
 export function standing(cluster: ClusterRecord): readonly string[] {
-  const { id, clusterset } = cluster;
+  const { id } = cluster;
   if (!isMember(cluster)) return [`${id}  is in no clusterset`];
+  const membership = membershipOf(cluster);
   const { set, sameness, withdraws, exports, importBatchSeconds, silence, evictAfterSeconds, precedence } =
-    clusterset;
+    membership;
   const evicts =
     silence === 'keep' ? 'silent sources are kept' : `evicted after ${evictAfterSeconds} s of silence`;
   return [
-    `${id}  clusterset ${set}: imports ${withdraws ? 'withdrawing' : clusterset.imports}, exports ${namespacesText(exports)}`,
+    `${id}  clusterset ${set}: imports ${withdraws ? 'withdrawing' : membership.imports}, exports ${namespacesText(exports)}`,
     `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which may overlap with other clusters' : ''}`,
     `    namespaces: ${sameness === 'all' ? 'every one takes imports' : `those with the label fleet-endpoints/clusterset: ${set} take imports`}`,
     `    its changes are batched for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,

@@ -9,7 +9,12 @@ import { listedNames } from '#infra/cli/terminal/counted.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { firstOverlap } from '#infra/config/overlaps.ts';
-import { isMember, namespacesText, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import {
+  isMember,
+  membershipOf,
+  namespacesText,
+  saveMembership,
+} from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -35,7 +40,8 @@ export async function exportsCommand(
   wake: (id: string) => Promise<string>,
 ): Promise<void> {
   const cluster = await memberOf(hub, options.id);
-  const { id, clusterset, mode } = cluster;
+  const { id, mode } = cluster;
+  const membership = membershipOf(cluster);
   if (options.exports === undefined) return say(...standing(cluster));
   console.error(`exports on ${hub.name}`);
   const namespaces = parseNamespaces(options.exports);
@@ -48,10 +54,10 @@ export async function exportsCommand(
     await checkRanges(hub, cluster);
   }
   if (!options.override) await checkWithdrawn(hub.table, cluster, namespaces);
-  const exports = { ...clusterset.exports, namespaces };
-  if (!(await saveMembership(hub.table, id, { ...clusterset, exports })))
+  const exports = { ...membership.exports, namespaces };
+  if (!(await saveMembership(hub.table, id, { ...membership, exports })))
     throw new UsageError(`${id} was deregistered meanwhile`);
-  const what = `exports ${namespacesText(clusterset.exports)} → ${namespacesText(exports)}`;
+  const what = `exports ${namespacesText(membership.exports)} → ${namespacesText(exports)}`;
   await noteSwitch(hub, options, what);
   const paused =
     ' (the cluster is paused: withdrawals take effect now, new exports when it is switched back)';
@@ -79,8 +85,9 @@ export function parseNamespaces(typed: string): Namespaces {
  * Checks the ranges of clusters.yaml. A switch cannot change them, because the importers' admission policies
  * contain them too.
  */
-async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise<void> {
-  const { set, exports } = clusterset;
+async function checkRanges(hub: Hub, cluster: ClusterRecord): Promise<void> {
+  const { id } = cluster;
+  const { set, exports } = membershipOf(cluster);
   if (!exports.podCidrs && !hub.connectionsFile)
     throw new UsageError(
       `${id} has no ranges for its pods' addresses: ${toLetIn(id, 'exports: { namespaces: […], podCidrs: […] }')}, and that of each importer`,
@@ -89,9 +96,9 @@ async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise
     readCluster(hub.table, other),
   );
   for (const other of others) {
-    if (!other || other.id === id || isDeregistered(other) || other.clusterset.set !== set) continue;
-    if (exports.allowOverlap && other.clusterset.exports.allowOverlap) continue;
-    const found = firstOverlap(exports.podCidrs, other.clusterset.exports.podCidrs);
+    if (!other || other.id === id || isDeregistered(other) || membershipOf(other).set !== set) continue;
+    if (exports.allowOverlap && membershipOf(other).exports.allowOverlap) continue;
+    const found = firstOverlap(exports.podCidrs, membershipOf(other).exports.podCidrs);
     if (found)
       throw new UsageError(
         `podCidrs of ${id} and of ${other.id} overlap: ${found.join(' and ')}. An importer could not tell whose pod an address is: give each its own ranges in clusters.yaml, or both allowOverlap: true`,
@@ -100,13 +107,10 @@ async function checkRanges(hub: Hub, { id, clusterset }: ClusterRecord): Promise
 }
 
 /** Throws a UsageError if an import would lose its last source. */
-async function checkWithdrawn(
-  table: Table,
-  { id, clusterset }: ClusterRecord,
-  next: Namespaces,
-): Promise<void> {
+async function checkWithdrawn(table: Table, cluster: ClusterRecord, next: Namespaces): Promise<void> {
   if (next === 'all') return;
-  const { set } = clusterset;
+  const { id } = cluster;
+  const { set, exports } = membershipOf(cluster);
   const exported = (await listed(exportsOfCluster(table, set, id))).filter(
     ({ namespace }) => !next.includes(namespace),
   );
@@ -117,6 +121,6 @@ async function checkWithdrawn(
   const names = emptied.filter((name) => name !== undefined);
   if (names.length === 0) return;
   throw new UsageError(
-    `${id} keeps exports ${namespacesText(clusterset.exports)}: it is the only cluster that exports ${listedNames(names)}, and its importers would lose these Services. --override withdraws them anyway`,
+    `${id} keeps exports ${namespacesText(exports)}: it is the only cluster that exports ${listedNames(names)}, and its importers would lose these Services. --override withdraws them anyway`,
   );
 }

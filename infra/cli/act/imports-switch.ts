@@ -11,7 +11,7 @@ import { requireRights } from '#infra/cli/ask/readiness/ask-cluster.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import { isMember, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { isMember, membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import type { Imports } from '#shared/contract/clusterset-settings.ts';
 import { importManagedBy } from '#shared/kube/names.ts';
 import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
@@ -37,7 +37,8 @@ export async function importsCommand(
   if (withdraw && imports !== 'off')
     throw new UsageError('--withdraw goes with off: imports CLUSTER off --withdraw');
   const cluster = await memberOf(hub, options.id);
-  const { id, clusterset, mode } = cluster;
+  const { id, mode } = cluster;
+  const membership = membershipOf(cluster);
   if (imports === undefined)
     return say(
       ...standing(cluster),
@@ -51,7 +52,7 @@ export async function importsCommand(
     await requireRights(hub, cluster, {
       what: 'imports',
       toAllow: `put imports: shadow or active into clusters.yaml, and apply relay manifest ${id}`,
-      refusal: `keeps imports ${clusterset.imports}`,
+      refusal: `keeps imports ${membership.imports}`,
     });
   if (imports !== 'off') for (const line of await otherSetsLines(hub.table, cluster)) say(line);
   if (withdraw) {
@@ -65,8 +66,8 @@ export async function importsCommand(
       wake: () => wake(id),
     });
   }
-  const { withdraws: _, ...kept } = clusterset;
-  const former = clusterset.imports;
+  const { withdraws: _, ...kept } = membership;
+  const former = membership.imports;
   if (!(await saveMembership(hub.table, id, { ...kept, imports })))
     throw new UsageError(`${id} was deregistered meanwhile`);
   await noteSwitch(hub, options, `imports ${former} → ${imports}`);

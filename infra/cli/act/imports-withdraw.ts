@@ -6,7 +6,7 @@
 import { listedNames } from '#infra/cli/terminal/counted.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { isWoken } from '#shared/clusters/writer/mode-switch.ts';
@@ -30,18 +30,17 @@ export interface Withdrawal {
 
 const lookEveryMs = 1000;
 
-export async function withdrawImports(
-  { id, mode, clusterset }: ClusterRecord,
-  withdrawal: Withdrawal,
-): Promise<void> {
+export async function withdrawImports(cluster: ClusterRecord, withdrawal: Withdrawal): Promise<void> {
+  const { id, mode } = cluster;
+  const membership = membershipOf(cluster);
   const { table, now, wait, maxMs, note, wake } = withdrawal;
   if (!hasRuns({ mode }))
     throw new UsageError(`${id} is ${mode}, so it has no runs: switch it to shadow or active first`);
-  const imported = await importedNames(table, id, clusterset.set);
+  const imported = await importedNames(table, id, membership.set);
   // A switch to off would leave what a run writes that began before it: each of these has to have run after
   // it.
-  const toRun = await importWakeUps(table, { id, clusterset });
-  if (!(await saveMembership(table, id, { ...clusterset, imports: 'active', withdraws: true })))
+  const toRun = await importWakeUps(table, cluster);
+  if (!(await saveMembership(table, id, { ...membership, imports: 'active', withdraws: true })))
     throw new UsageError(`${id} was deregistered meanwhile`);
   await note(
     `${imported.length} imports are withdrawn${imported.length > 0 ? `: ${listedNames(imported)}` : ''}`,
@@ -49,7 +48,7 @@ export async function withdrawImports(
   say(`${id}  ${imported.length} imports are being deleted, ${await wake()}`);
   const end = now() + maxMs;
   for (;;) {
-    const left = await importedNames(table, id, clusterset.set);
+    const left = await importedNames(table, id, membership.set);
     const modeSwitch = (await readCluster(table, id))?.modeSwitch;
     const areWoken = modeSwitch !== undefined && toRun.every((w) => isWoken(modeSwitch, w));
     const ran =

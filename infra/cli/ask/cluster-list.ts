@@ -16,7 +16,7 @@ import {
 } from '#infra/cli/terminal/print-answer.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { isMember, namespacesText } from '#shared/clusters/clusterset-membership.ts';
+import { isMember, membershipOf, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { isDeregistered, isShadow } from '#shared/clusters/writer/mode.ts';
@@ -206,9 +206,9 @@ async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<Listed
     optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
     clusterset: isMember(cluster)
       ? {
-          name: cluster.clusterset.set,
-          imports: cluster.clusterset.withdraws ? 'withdrawing' : cluster.clusterset.imports,
-          exports: namespacesText(cluster.clusterset.exports),
+          name: membershipOf(cluster).set,
+          imports: membershipOf(cluster).withdraws ? 'withdrawing' : membershipOf(cluster).imports,
+          exports: namespacesText(membershipOf(cluster).exports),
         }
       : null,
     relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,

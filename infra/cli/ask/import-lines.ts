@@ -1,6 +1,7 @@
 /**
  * `cluster imports CLUSTER`: each import whose last run left a report, and in shadow mode the planned writes.
  */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { unreadText } from '#shared/clusterset/left-out.ts';
 import {
@@ -12,12 +13,12 @@ import type { Table } from '#shared/store/table.ts';
 
 export async function importLines(
   table: Table,
-  { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>,
+  cluster: Pick<ClusterRecord, 'id' | 'clusterset'>,
 ): Promise<readonly string[]> {
-  const reports = await listImportReports(table, id);
+  const reports = await listImportReports(table, cluster.id);
   const previews = reports.filter((r) => r.report.preview !== undefined).length;
   const counted = `    ${previews} ${previews === 1 ? 'import' : 'imports'} would be written or refused:`;
-  return [...(clusterset.imports === 'shadow' ? [counted] : []), ...reports.flatMap(linesOf)];
+  return [...(membershipOf(cluster).imports === 'shadow' ? [counted] : []), ...reports.flatMap(linesOf)];
 }
 
 function linesOf({ namespace, name, report }: ListedImportReport): readonly string[] {

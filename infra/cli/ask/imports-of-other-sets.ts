@@ -2,6 +2,7 @@
  * ServiceImports with our label and the name of another set. Either another hub wrote them, or this hub under
  * a former name of its set. The objects do not show which, so the command lists them and deletes none.
  */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { annotationClusterset, importManagedBy } from '#shared/kube/names.ts';
 import { decodeObjectOf, readObjects } from '#shared/store/inputs/objects.ts';
@@ -11,8 +12,10 @@ const shown = 5;
 
 export async function otherSetsLines(
   table: Table,
-  { id, clusterset }: Pick<ClusterRecord, 'id' | 'clusterset'>,
+  cluster: Pick<ClusterRecord, 'id' | 'clusterset'>,
 ): Promise<readonly string[]> {
+  const { id } = cluster;
+  const { set: own } = membershipOf(cluster);
   const imports = (await readObjects({ table, cluster: id }, 'ServiceImport', '')).flatMap(
     (r) => decodeObjectOf('ServiceImport', r) ?? [],
   );
@@ -21,12 +24,12 @@ export async function otherSetsLines(
   );
   const bySet = Map.groupBy(ours, ({ metadata }) => metadata.annotations?.[annotationClusterset] ?? '');
   return [...bySet].flatMap(([set, of]) => {
-    if (set === '' || set === clusterset.set) return [];
+    if (set === '' || set === own) return [];
     const names = of.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
     const more = names.length > shown ? ` and ${names.length - shown} more` : '';
     const there = names.length === 1 ? '1 ServiceImport is' : `${names.length} ServiceImports are`;
     return [
-      `${id}  ${there} there of set ${set}, not ${clusterset.set}: ${names.slice(0, shown).join(', ')}${more}. This hub leaves them as they are; ` +
+      `${id}  ${there} there of set ${set}, not ${own}: ${names.slice(0, shown).join(', ')}${more}. This hub leaves them as they are; ` +
         `if its own set was called ${set}, delete them (runbook, "Give a set another name")`,
     ];
   });

@@ -1,7 +1,7 @@
 /** All that `explain` needs to know of a name that clusters of a set export, read from their snapshots. */
 
 import type { ImporterInput, SetInput, SourceInput } from '#infra/cli/ask/explain/set-input.ts';
-import { listImporters } from '#shared/clusters/clusterset-membership.ts';
+import { listImporters, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
@@ -32,8 +32,8 @@ export async function readSet(
     own('ServiceExport', name),
     own('ServiceImport', name),
   ]);
-  if (!serviceExport && !serviceImport && cluster.clusterset.imports === 'off') return undefined;
-  const { set } = cluster.clusterset;
+  if (!serviceExport && !serviceImport && membershipOf(cluster).imports === 'off') return undefined;
+  const { set } = membershipOf(cluster);
   const [service, derived, work, entries, listed] = await Promise.all([
     own('Service', name),
     own('Service', derivedName(namespace, name)),
@@ -109,7 +109,7 @@ async function readImporter(
   { set, namespace, name }: NameInNamespace & { readonly set: string },
 ): Promise<ImporterInput | undefined> {
   const record = await readCluster(table, cluster);
-  if (!record || isDeregistered(record) || record.clusterset.set !== set) return undefined;
+  if (!record || isDeregistered(record) || membershipOf(record).set !== set) return undefined;
   const [found, serviceImport, report, work] = await Promise.all([
     objectOf(table, cluster, 'Namespace', '', namespace),
     objectOf(table, cluster, 'ServiceImport', namespace, name),
@@ -117,7 +117,7 @@ async function readImporter(
     readWork(table, { cluster, namespace, kind: 'import', name }),
   ]);
   // A cluster without imports is part of the answer only while a ServiceImport of the name is left in it.
-  if (record.clusterset.imports === 'off' && !serviceImport) return undefined;
+  if (membershipOf(record).imports === 'off' && !serviceImport) return undefined;
   return { record, namespace: found, serviceImport, report, work };
 }
 

@@ -74,11 +74,8 @@ export const decodeWithdraws = (item: Item): boolean => item[optInAttributes.wit
 export interface Switches {
   readonly mode: Mode;
   readonly optIn: OptIn;
-  /** Absent if the cluster neither exports nor imports. */
-  readonly clusterset?: {
-    readonly imports: 'off' | 'shadow' | 'active';
-    readonly exports: { readonly namespaces: readonly string[] | 'all' };
-  };
+  /** The hub writes imports to the cluster, or other clusters import from it. */
+  readonly isSetMember: boolean;
 }
 
 /** Returns true if the hub writes the endpoints of Services that opt in. A pause stops these, too. */
@@ -91,13 +88,11 @@ export const writesOptIn = ({ mode, optIn }: Switches): boolean =>
  */
 export const memberAttribute = 'setMember';
 
-const exportsAny = ({ clusterset }: Switches): boolean =>
-  clusterset !== undefined && clusterset.exports.namespaces.length > 0;
+export const decodeSetMember = (item: Item): boolean => item[memberAttribute] === 1;
 
 /** Returns true if the hub writes imports or the conditions of exports. */
-const writesForSet = (switches: Switches): boolean =>
-  (switches.mode === 'active' || switches.mode === 'shadow') &&
-  (exportsAny(switches) || switches.clusterset?.imports === 'active');
+const writesForSet = ({ mode, isSetMember }: Switches): boolean =>
+  (mode === 'active' || mode === 'shadow') && isSetMember;
 
 /** Returns true if the hub writes to the cluster at all. */
 export const writesAnything = (switches: Switches): boolean =>
@@ -112,11 +107,11 @@ export const isWrittenTo: WriteCondition = {
 
 /**
  * Returns true if the snapshot affects traffic. Then a relay alone can neither delete much by a list nor
- * report another cluster or history. In shadow mode without opt-in and exports, traffic does not depend on
- * the snapshot, so the snapshot follows the relay without delay.
+ * report another cluster or history. In shadow mode without opt-in, exports and imports, traffic does not depend
+ * on the snapshot, so the snapshot follows the relay without delay.
  */
 export const servesFromSnapshot = (switches: Switches): boolean =>
-  switches.mode !== 'shadow' || switches.optIn === 'active' || exportsAny(switches);
+  switches.mode !== 'shadow' || switches.optIn === 'active' || switches.isSetMember;
 
 interface InMode {
   readonly mode: Mode;

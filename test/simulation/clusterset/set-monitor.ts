@@ -4,6 +4,7 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { sourceOf } from '#shared/clusters/source-record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
@@ -149,10 +150,11 @@ export class SetMonitor {
     const word = this.#word(actor, record.id);
     const isHeard = this.#world.scheduler.now - record.relay.heartbeatAtMs <= silentAfterMs;
     // Sweep lists the pods of such a source.
-    const isListed = record.source?.state === 'silent' && record.source.answers === true;
+    const source = sourceOf(record);
+    const isListed = source?.state === 'silent' && source.answers === true;
     word.isSynced ||= hasSynced(record);
     word.isFresh ||= hasSynced(record) && record.mode !== 'paused' && (isHeard || isListed);
-    word.isWithdrawn ||= isDeregistered(record) || record.source?.state === 'evicted';
+    word.isWithdrawn ||= isDeregistered(record) || source?.state === 'evicted';
   }
 
   #readSet(actor: Actor, items: readonly Item[]): void {

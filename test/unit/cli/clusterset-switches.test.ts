@@ -7,8 +7,8 @@ import { listOfClusters } from '#infra/cli/ask/cluster-list.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
-import { readCluster } from '#shared/clusters/record.ts';
+import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { drainCluster, switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
@@ -60,7 +60,7 @@ async function start(clusterset: ClustersetMembership | undefined = prod) {
       importsCommand(hub, { id: 'a', imports, ...more }, wake),
     exports: (exports: string | undefined, more = {}) =>
       exportsCommand(hub, { id: 'a', exports, ...more }, wake),
-    membership: async () => (await readCluster(table, 'a'))?.clusterset,
+    membership: async () => membershipOf((await readCluster(table, 'a')) as ClusterRecord),
     audit: async () => (await listAudit(table, 'a')).map((entry) => entry.what),
   };
 }
@@ -236,7 +236,9 @@ describe('the switch of exports', () => {
       'without-api has no api, which the hub asks before it withdraws endpoints: give it api',
     );
     await exports('none');
-    expect((await readCluster(table, 'without-api'))?.clusterset.exports.namespaces).toEqual([]);
+    expect(
+      membershipOf((await readCluster(table, 'without-api')) as ClusterRecord).exports.namespaces,
+    ).toEqual([]);
   });
 
   it('an export is not taken from importers that have no other, but by --override', async () => {

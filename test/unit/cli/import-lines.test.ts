@@ -8,7 +8,7 @@ const web = { cluster: 'a', namespace: 'shop', name: 'web' };
 const linesWith = async (imports: 'shadow' | 'active', report: ImportReport): Promise<readonly string[]> => {
   const table = memoryTable();
   await saveImportReport(table, web, report, 1);
-  return importLines(table, { id: 'a', clusterset: { ...noMembership, imports } });
+  return importLines(table, { id: 'a', clusterset: JSON.stringify({ ...noMembership, imports }) });
 };
 
 describe('the imports of a cluster in a list', () => {
@@ -19,7 +19,10 @@ describe('the imports of a cluster in a list', () => {
       '      ServiceImport shop/web: would be written',
     ]);
     expect(
-      await importLines(memoryTable(), { id: 'a', clusterset: { ...noMembership, imports: 'shadow' } }),
+      await importLines(memoryTable(), {
+        id: 'a',
+        clusterset: JSON.stringify({ ...noMembership, imports: 'shadow' }),
+      }),
     ).toEqual(['    0 imports would be written or refused:']);
   });
 

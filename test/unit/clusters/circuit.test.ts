@@ -60,7 +60,11 @@ async function activeCluster() {
   const table = memoryTable();
   await table.put({ ...metaKey('c'), mode: 'active' });
   const state = async () =>
-    decodeCircuit((await table.get(metaKey('c'))) ?? { ...metaKey('c') }, { mode: 'active', optIn: 'off' });
+    decodeCircuit((await table.get(metaKey('c'))) ?? { ...metaKey('c') }, {
+      mode: 'active',
+      optIn: 'off',
+      isSetMember: false,
+    });
   return { table, state, read: async () => ({ id: 'c', ...(await state()) }) };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listImporters, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { listImporters, membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { startRebuild } from '#shared/clusters/removal.ts';
@@ -20,7 +20,7 @@ describe('the membership of a cluster in a set', () => {
   it('a cluster without a switch takes no part, and neither does a record of a version without sets', async () => {
     const table = await start();
     const meta = await readCluster(table, 'c');
-    expect(meta?.clusterset).toEqual(noMembership);
+    expect(meta && membershipOf(meta)).toEqual(noMembership);
     expect(meta && servesFromSnapshot(meta)).toBe(false);
     expect(await listImporters(table)).toEqual([]);
   });
@@ -28,7 +28,8 @@ describe('the membership of a cluster in a set', () => {
   it('a damaged membership is refused, and does not count as none', async () => {
     const table = await start();
     await table.update(metaKey('c'), { set: { clusterset: '[]' } });
-    await expect(readCluster(table, 'c')).rejects.toThrow(
+    const meta = (await readCluster(table, 'c')) as ClusterRecord;
+    expect(() => membershipOf(meta)).toThrow(
       "the clusterset membership of a cluster's record is []: exports and imports are needed",
     );
   });
@@ -44,7 +45,7 @@ describe('the membership of a cluster in a set', () => {
     expect(await saveMembership(table, 'c', membership)).toBe(true);
     await registerCluster(table, { id: 'c', mode: 'shadow' }, 2);
     const meta = await readCluster(table, 'c');
-    expect(meta?.clusterset).toEqual(membership);
+    expect(meta && membershipOf(meta)).toEqual(membership);
     expect(meta?.modeSwitch.owesWaking).toBe(true);
     expect(await listImporters(table)).toEqual(['c']);
   });
@@ -52,6 +53,13 @@ describe('the membership of a cluster in a set', () => {
   it('a shadow cluster that exports is as strict as a cluster with writes: its snapshot affects traffic in others (MC-51)', async () => {
     const table = await start();
     await saveMembership(table, 'c', { ...noMembership, exports: { namespaces: 'all' } });
+    const meta = await readCluster(table, 'c');
+    expect(meta && servesFromSnapshot(meta)).toBe(true);
+  });
+
+  it('a shadow cluster with active imports is as strict: they follow the Namespaces of its snapshot', async () => {
+    const table = await start();
+    await saveMembership(table, 'c', { ...noMembership, imports: 'active' });
     const meta = await readCluster(table, 'c');
     expect(meta && servesFromSnapshot(meta)).toBe(true);
   });
@@ -77,8 +85,8 @@ describe('a registration and a switch by hand', () => {
   it('a cluster that is known already gets its membership by a deploy, which wakes every service', async () => {
     const table = await start();
     await register(table, inFile);
+    expect(membershipOf(await read(table))).toEqual(inFile);
     expect(await read(table)).toMatchObject({
-      clusterset: inFile,
       modeSwitch: { owesWaking: true, count: 1 },
     });
     expect(await listImporters(table)).toEqual(['c']);
@@ -96,9 +104,9 @@ describe('a registration and a switch by hand', () => {
     } as const;
     await saveMembership(table, 'c', byHand);
     await register(table, { ...inFile, importBatchSeconds: 5 });
-    expect((await read(table)).clusterset).toEqual({ ...byHand, importBatchSeconds: 5 });
+    expect(membershipOf(await read(table))).toEqual({ ...byHand, importBatchSeconds: 5 });
     await register(table, { ...inFile, imports: 'off', exports: { ...inFile.exports, namespaces: [] } });
-    expect((await read(table)).clusterset).toEqual({
+    expect(membershipOf(await read(table))).toEqual({
       ...inFile,
       imports: 'off',
       exports: { ...inFile.exports, namespaces: [] },
@@ -109,8 +117,8 @@ describe('a registration and a switch by hand', () => {
     const table = await start();
     await register(table, inFile);
     await register(table);
+    expect(membershipOf(await read(table))).toEqual({ ...noMembership, set: 'prod' });
     expect(await read(table)).toMatchObject({
-      clusterset: { ...noMembership, set: 'prod' },
       modeSwitch: { owesWaking: true, count: 2 },
     });
   });
@@ -123,7 +131,7 @@ describe('a registration and a switch by hand', () => {
     );
     await register(table);
     await register(table, { ...inFile, set: 'other' });
-    expect((await read(table)).clusterset.set).toBe('other');
+    expect(membershipOf(await read(table)).set).toBe('other');
   });
 
   it('a cluster that is registered again follows the clusters file, and a rebuilt cluster keeps its switches', async () => {
@@ -132,9 +140,9 @@ describe('a registration and a switch by hand', () => {
     await saveMembership(table, 'c', { ...inFile, imports: 'active' });
     await startRebuild(table, await read(table), 3);
     await register(table);
-    expect((await read(table)).clusterset).toEqual({ ...inFile, imports: 'active' });
+    expect(membershipOf(await read(table))).toEqual({ ...inFile, imports: 'active' });
     await drainCluster(table, 'c', 4);
     await register(table, inFile);
-    expect((await read(table)).clusterset).toEqual(inFile);
+    expect(membershipOf(await read(table))).toEqual(inFile);
   });
 });

@@ -89,7 +89,7 @@ describe('the switch for services that opt in', () => {
     ['paused', 'active', { optIn: false, anything: false, strict: true }],
     ['draining', 'active', { optIn: false, anything: false, strict: true }],
   ])('in mode %s is %s written, and is one relay enough', (mode, optIn, expected) => {
-    const switches = { mode, optIn };
+    const switches = { mode, optIn, isSetMember: false };
     expect({
       optIn: writesOptIn(switches),
       anything: writesAnything(switches),

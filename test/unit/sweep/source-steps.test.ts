@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type IdentityAnswer, stepSources } from '#functions/sweep/clusterset/source-steps.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
+import { encodeSource } from '#shared/clusters/source-record.ts';
 import type { SourceState } from '#shared/clusterset/source-state.ts';
-import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
+import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 
 const minute = 60_000;
 const nowMs = 100 * minute;
@@ -44,8 +45,8 @@ function record(
   const known = decodeCluster(id, { pk: '', sk: '', mode: isPaused ? 'paused' : 'active', inc: 1, ...lists });
   return {
     ...known,
-    clusterset: { ...known.clusterset, ...policy },
-    source: { state, sinceMs, ...(isListed && { answers: true }) },
+    clusterset: JSON.stringify({ ...noMembership, ...policy }),
+    source: encodeSource({ state, sinceMs, ...(isListed && { answers: true }) }),
     relay: { ...known.relay, heartbeatAtMs },
   };
 }

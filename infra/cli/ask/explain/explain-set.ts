@@ -3,6 +3,7 @@
  * each source.
  */
 
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { hasLeft } from '#shared/clusters/writer/mode.ts';
 import type { ImportHints } from '#shared/clusterset/import-hints.ts';
 import type { ImportSource } from '#shared/clusterset/imported-slices.ts';
@@ -27,7 +28,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
     publishedExports.filter(({ cluster: id }) =>
       input.sources.some(({ record }) => record.id === id && !hasLeft(record)),
     ),
-    { winner, precedence: cluster.clusterset.precedence },
+    { winner, precedence: membershipOf(cluster).precedence },
   );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;
   if (!serviceExport && !imports) return undefined;
@@ -36,7 +37,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
   const exporting = serviceExport && exportFacts(input, merged, importers);
   return {
     set: {
-      set: cluster.clusterset.set,
+      set: membershipOf(cluster).set,
       sources,
       importers,
       conflicts: merged?.conflicts.map((c) => `${c.reason}: ${c.message}`) ?? [],
@@ -50,7 +51,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
     ],
     exportSummary: exporting?.summary,
     importSummary: imports && importSummary(input.name, imports, sources),
-    preview: cluster.clusterset.imports === 'shadow' ? (own?.report?.report.preview ?? []) : [],
+    preview: membershipOf(cluster).imports === 'shadow' ? (own?.report?.report.preview ?? []) : [],
   };
 }
 
@@ -94,7 +95,7 @@ interface ExplainedSources {
 function sourcesOf(input: SetInput, merged: MergedExports | undefined): ExplainedSources {
   if (!merged) return { sources: [], hinted: undefined };
   const { cluster, namespace, name, zones, now } = input;
-  const { set } = cluster.clusterset;
+  const { set } = membershipOf(cluster);
   const known = merged.clusters.flatMap(
     (cluster) => input.sources.find((s) => s.record.id === cluster) ?? [],
   );
@@ -104,7 +105,7 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): Explaine
   const asImported = known.map((source): ImportSource => {
     const { record } = source;
     const exported = isGone(source) ? undefined : source.exported;
-    const podCidrs = record.clusterset.exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
+    const podCidrs = membershipOf(record).exports.podCidrs?.flatMap((text) => parseCidr(text) ?? []);
     return {
       cluster: record.id,
       state: exported ? 'fresh' : 'silent',

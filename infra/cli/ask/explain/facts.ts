@@ -1,5 +1,6 @@
 /** Labelled lines about the service, its work item, its written outputs and its cluster. */
 
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
@@ -136,7 +137,7 @@ export function clusterFacts(cluster: ClusterRecord, now: number): readonly Fact
     ...fact('Kubernetes', versionText(cluster)),
     ...fact('Opt-in', cluster.withdrawsOptIn ? 'being withdrawn' : cluster.optIn),
     ...fact('Exports', exportsText(cluster)),
-    ...fact('Imports', cluster.clusterset.imports === 'off' ? undefined : cluster.clusterset.imports),
+    ...fact('Imports', membershipOf(cluster).imports === 'off' ? undefined : membershipOf(cluster).imports),
     ...fact('Circuit', circuitText(cluster, now)),
     ...fact(
       'First lists',
@@ -169,9 +170,8 @@ function versionText(cluster: ClusterRecord): string | undefined {
 }
 
 /** Returns the namespaces that the cluster exports, or undefined without any. */
-export function exportsText({
-  clusterset: { exports },
-}: Pick<ClusterRecord, 'clusterset'>): string | undefined {
+export function exportsText(cluster: Pick<ClusterRecord, 'clusterset'>): string | undefined {
+  const { exports } = membershipOf(cluster);
   if (exports.namespaces === 'all') return 'every namespace';
   return exports.namespaces.length > 0 ? `namespaces ${exports.namespaces.join(', ')}` : undefined;
 }

@@ -1,5 +1,5 @@
 /** The state of a name's import in a cluster, with the first reason that applies. */
-
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns, isDeregistered } from '#shared/clusters/writer/mode.ts';
@@ -47,7 +47,7 @@ export function importerStanding(given: ImporterToJudge): ImporterStanding {
   if (report?.notReady !== undefined) return { state: 'refused', why: report.notReady };
   if (given.owedSinceMs !== undefined) return { state: 'pending', why: owed(given, given.owedSinceMs) };
   const ran = given.ranAtMs > 0 ? `; last run ${timeText(given.ranAtMs, given.now)}` : '';
-  if (record.clusterset.imports === 'shadow')
+  if (membershipOf(record).imports === 'shadow')
     return {
       state: 'preview',
       why: `the cluster’s switch for imports is shadow: the hub only shows its writes${ran}`,
@@ -57,7 +57,7 @@ export function importerStanding(given: ImporterToJudge): ImporterStanding {
 
 /** Returns the reason why the cluster does not import the name, or undefined if it does. */
 function leftOutFor({ record, namespaceName, namespace }: ImporterToJudge): string | undefined {
-  const { imports, sameness, set } = record.clusterset;
+  const { imports, sameness, set } = membershipOf(record);
   if (isDeregistered(record)) return 'the cluster is deregistered: its imports stay as they are';
   if (imports === 'off') return 'the cluster’s switch for imports is off: its imports stay as they are';
   if (!hasRuns(record)) return `the cluster is ${record.mode}: its imports stay as they are`;
@@ -83,7 +83,10 @@ function owed({ record, report, failures, silent, now }: ImporterToJudge, sinceM
   if (report?.unknown) return `${since}: ${unknownText(report.unknown)}`;
   if (silent.length > 0)
     return `${since}: changes of ${silent.join(' and ')} are unknown while ${silent.length === 1 ? 'it is' : 'they are'} silent`;
-  if (record.clusterset.imports === 'active' && record.lists.firstListOf.ServiceImport !== record.incarnation)
+  if (
+    membershipOf(record).imports === 'active' &&
+    record.lists.firstListOf.ServiceImport !== record.incarnation
+  )
     return `${since}: its relay has sent no list of ServiceImports, so the kind is not installed, or the relay does not watch it`;
   return failures > 0 ? `${since}, after ${failures} failed ${failures === 1 ? 'try' : 'tries'}` : since;
 }

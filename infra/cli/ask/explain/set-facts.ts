@@ -1,4 +1,5 @@
 /** Labelled lines about a cluster's own export and own import. */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { staysInSet, validityOf } from '#shared/clusterset/export-validity.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exported-service.ts';
@@ -34,7 +35,7 @@ export function exportFacts(
       : `Its export is not valid (${validity.reason}: ${validity.message}).`,
     facts: [
       ...fact('Valid', valid),
-      ...fact('Set', cluster.clusterset.set),
+      ...fact('Set', membershipOf(cluster).set),
       ...fact(
         'Published to the set',
         isTold === validity.valid
@@ -63,7 +64,7 @@ export function exportFacts(
       ),
       ...fact('Preferred', asked.locality && localityText(asked.locality)),
       ...fact('Problems', problems.length > 0 ? problems.join(' ') : undefined),
-      ...fact('Pod ranges', cluster.clusterset.exports.podCidrs?.join(', ') ?? 'any address'),
+      ...fact('Pod ranges', membershipOf(cluster).exports.podCidrs?.join(', ') ?? 'any address'),
     ],
   };
 }
@@ -76,7 +77,7 @@ function ownExport({
   service,
 }: SetInput): Pick<CheckedExport, 'validity' | 'problems'> {
   const isDeleting = serviceExport?.metadata.deletionTimestamp !== undefined;
-  const allowed = cluster.clusterset.exports.namespaces;
+  const allowed = membershipOf(cluster).exports.namespaces;
   const validity = validityOf({
     namespace,
     name,
@@ -96,7 +97,7 @@ export function importFacts(
 ): readonly Fact[] {
   const { namespace, name, derived, cluster, now } = input;
   const { serviceImport } = own;
-  const { set } = cluster.clusterset;
+  const { set } = membershipOf(cluster);
   const spec = merged?.spec;
   const ports = (spec?.ports ?? []).map((p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol}`);
   const address = derived?.spec?.clusterIP;
@@ -151,7 +152,7 @@ function precedenceText(
 ): string {
   const who = winner.cluster === cluster.id ? `${winner.cluster} (this cluster)` : winner.cluster;
   if (clusters.length === 1) return `${who}: the only export`;
-  if (before && cluster.clusterset.precedence === 'sticky') return `${who}: its export has decided so far`;
+  if (before && membershipOf(cluster).precedence === 'sticky') return `${who}: its export has decided so far`;
   const created = publishedExports.find((f) => f.cluster === winner.cluster)?.createdAt;
   return `${who}: its export is the oldest${created ? `, of ${created}` : ''}`;
 }

@@ -2,6 +2,7 @@
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
+import { sourceOf } from '#shared/clusters/source-record.ts';
 import { isListed } from '#shared/clusters/source-witness.ts';
 import { hasLeft } from '#shared/clusters/writer/mode.ts';
 import { isFresh, silentAfterMs } from '#shared/clusterset/source-state.ts';
@@ -21,7 +22,7 @@ export function sourceStanding(record: ClusterRecord, now: number): SourceStandi
   if (hasLeft(record))
     return { state: 'left', why: 'the cluster is deregistered: its endpoints are withdrawn' };
   if (record.isRebuilding) return { state: 'silent', why: `an operator rebuilds its records: ${kept}` };
-  const { source } = record;
+  const source = sourceOf(record);
   if (source?.state === 'evicted')
     return {
       state: 'evicted',

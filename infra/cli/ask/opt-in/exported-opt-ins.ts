@@ -1,4 +1,5 @@
 import { readServices } from '#infra/cli/ask/list-services.ts';
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { exportsOfCluster } from '#shared/store/exports-of-cluster.ts';
@@ -6,17 +7,16 @@ import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
 
 /** Resolves to the Services, as "namespace/name", that opt in and that the cluster exports to its set. */
-export async function exportedOptIns(
-  table: Table,
-  { id, clusterset }: ClusterRecord,
-): Promise<readonly string[]> {
+export async function exportedOptIns(table: Table, cluster: ClusterRecord): Promise<readonly string[]> {
   const exported = new Set(
-    (await listed(exportsOfCluster(table, clusterset.set, id))).map(
+    (await listed(exportsOfCluster(table, membershipOf(cluster).set, cluster.id))).map(
       ({ namespace, name }) => `${namespace}/${name}`,
     ),
   );
   if (exported.size === 0) return [];
-  const optedIn = (await readServices(table, id)).filter((service) => writerOf(service).by === 'opt-in');
+  const optedIn = (await readServices(table, cluster.id)).filter(
+    (service) => writerOf(service).by === 'opt-in',
+  );
   return optedIn
     .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
     .filter((service) => exported.has(service));
