@@ -3,11 +3,10 @@
  * reads them.
  */
 
-import { desiredEndpoints } from '#shared/controllers/slices/desired.ts';
 import { endpointKey } from '#shared/controllers/slices/endpoint-set.ts';
 import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
-import type { AddressType, Endpoint, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { AddressType, Endpoint, Node } from '#shared/kube/types.ts';
 import {
   decideLocalityHints,
   type EndpointToHint,
@@ -16,6 +15,7 @@ import {
   type LocalityHints,
 } from './locality-hints.ts';
 import type { MergedExports } from './merge.ts';
+import { endpointsOfSource, type SourceEndpoints } from './source-endpoints.ts';
 import type { KeptSlice } from './source-pods.ts';
 
 export interface ImportToHint {
@@ -27,11 +27,8 @@ export interface ImportToHint {
   readonly kept: readonly KeptSlice[];
 }
 
-export interface GivenPods {
+export interface GivenPods extends SourceEndpoints {
   readonly cluster: string;
-  readonly service: Service;
-  readonly pods: readonly Pod[];
-  readonly nodes: ReadonlyMap<string, Node>;
 }
 
 export interface ImportHints {
@@ -59,11 +56,9 @@ export function hintImport({ merged, importer, families, given, kept }: ImportTo
   };
 }
 
-function endpointsOf(
-  { cluster, service, pods, nodes }: GivenPods,
-  family: AddressType,
-): readonly EndpointToHint[] {
-  const { groups } = desiredEndpoints(service, { pods, nodes, imported: { namesNodes: false } }, family);
+function endpointsOf(source: GivenPods, family: AddressType): readonly EndpointToHint[] {
+  const { cluster } = source;
+  const { groups } = endpointsOfSource(source, family, { namesNodes: false });
   return [...groups.values()].flatMap(({ endpoints }) =>
     [...endpoints].map(([key, e]) => ({
       cluster,

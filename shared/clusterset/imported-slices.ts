@@ -3,13 +3,12 @@
  */
 
 import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
-import { decideSlices } from '#shared/controllers/slices/decide.ts';
 import type { SliceDraft, SlicesPlan } from '#shared/controllers/slices/plan.ts';
 import { portsByPod } from '#shared/controllers/slices/ports.ts';
 import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import type { Labels } from '#shared/kube/labels.ts';
-import { importsManagedBy, labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
+import { labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
 import type { EndpointSlice, Node, Pod, Service, SlicePort } from '#shared/kube/types.ts';
 import type { ExportedPods } from './exported-pods.ts';
 import { hintImport, type ImportHints } from './import-hints.ts';
@@ -17,6 +16,7 @@ import { copiesFor } from './kept-slices.ts';
 import type { Importer } from './locality-hints.ts';
 import type { MergedExports } from './merge.ts';
 import { exposedPorts } from './merge-ports.ts';
+import { planSourceSlices } from './source-endpoints.ts';
 import { choosePods, isServing, type KeptSlice, type LeftOut, type SourcePods } from './source-pods.ts';
 import { evictable, type SourceState } from './source-state.ts';
 
@@ -114,21 +114,16 @@ export function planImportedSlices({
     .filter(([cluster]) => !known.has(cluster) || gone.includes(cluster))
     .flatMap(([, own]) => own);
   const plans = given.map(({ cluster, service, pods, nodes }) => {
-    const plan = decideSlices({
-      service: derived,
+    const plan = planSourceSlices({
+      service,
       pods,
       nodes,
+      derived,
       slices: bySource.get(cluster) ?? [],
-      triggerTimes: undefined,
-      hints: undefined,
+      labels: labelsOf(cluster),
+      namesNodes: isLocal && cluster === importer.cluster,
+      hintsOf,
       maxEndpointsPerSlice,
-      managedBy: importsManagedBy,
-      imported: {
-        exported: service,
-        labels: labelsOf(cluster),
-        namesNodes: isLocal && cluster === importer.cluster,
-        hintsOf,
-      },
     });
     return [cluster, plan] as const;
   });

@@ -17,16 +17,13 @@ export function decideSlices(input: SlicesInput): SlicesPlan {
   const { service } = input;
   // the state of a service that is gone is forgotten, hints too (upstream keeps those: ES-3)
   if (!service) return { ...nothing, triggerTimes: undefined, hints: undefined };
-  const isReconciled = service.spec?.type !== 'ExternalName' && (service.spec?.selector || input.imported);
+  const isReconciled = service.spec?.type !== 'ExternalName' && service.spec?.selector;
   if (!isReconciled) return { ...nothing, triggerTimes: input.triggerTimes, hints: input.hints };
   return reconcile(input, service);
 }
 
 function reconcile(input: SlicesInput, service: Service): SlicesPlan {
-  // Times of an import would be of another cluster's clock, and of pods of several clusters under one name.
-  const { triggerTime, next } = input.imported
-    ? noTime
-    : computeTriggerTime(input.triggerTimes, service, input.pods);
+  const { triggerTime, next } = computeTriggerTime(input.triggerTimes, service, input.pods);
   const slices = input.slices.filter((slice) => !slice.metadata.deletionTimestamp).sort(byName);
   const types = addressTypesOf(service);
   const unsupported = slices.filter((slice) => !types.some((type) => type === slice.addressType));
@@ -53,7 +50,5 @@ function reconcile(input: SlicesInput, service: Service): SlicesPlan {
 }
 
 const nothing = { addressTypes: [], unsupported: [], topology: 'Disabled', trafficDistribution: '' } as const;
-
-const noTime = { triggerTime: undefined, next: undefined } as const;
 
 const byName = (a: EndpointSlice, b: EndpointSlice): number => (a.metadata.name < b.metadata.name ? -1 : 1);

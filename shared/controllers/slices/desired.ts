@@ -1,9 +1,9 @@
 /** The endpoints that a service should have, grouped by ports: what port-mapping.ts then places in slices. */
 import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { AddressType, Pod, Service } from '#shared/kube/types.ts';
-import { importedEndpoint, podToEndpoint } from './endpoint.ts';
+import { podToEndpoint } from './endpoint.ts';
 import { type EndpointSet, endpointKey } from './endpoint-set.ts';
-import type { ImportedFrom, SlicesInput } from './plan.ts';
+import type { SlicesInput } from './plan.ts';
 import { type PortMap, portsByPod } from './ports.ts';
 
 export interface DesiredGroup extends PortMap {
@@ -18,17 +18,10 @@ export interface Desired {
   readonly errors: readonly string[];
 }
 
-type PodsInput = Pick<SlicesInput, 'pods' | 'nodes'> & {
-  readonly imported?: Pick<ImportedFrom, 'namesNodes'> | undefined;
-};
-
-/**
- * The endpoints that the service should have, by ports (ES-17..33). For an import, `service` is the exported
- * Service.
- */
+/** The endpoints that the service should have, by ports (ES-17..33). */
 export function desiredEndpoints(
   service: Service,
-  { pods, nodes, imported }: PodsInput,
+  { pods, nodes }: Pick<SlicesInput, 'pods' | 'nodes'>,
   addressType: AddressType,
 ): Desired {
   const portsOf = portsByPod(service);
@@ -44,14 +37,13 @@ export function desiredEndpoints(
       groups.set(portMap.key, group);
     }
     const node = nodes.get(pod.spec?.nodeName ?? '');
-    if (!node && !publishNotReady && !imported) {
+    if (!node && !publishNotReady) {
       skipped.push(pod);
       continue;
     }
     const endpoint = podToEndpoint(pod, node, service, addressType);
     if (!endpoint) continue;
-    const wanted = imported ? importedEndpoint(endpoint, imported.namesNodes) : endpoint;
-    group.endpoints.set(endpointKey(wanted), wanted);
+    group.endpoints.set(endpointKey(endpoint), endpoint);
   }
   const { namespace, name } = service.metadata;
   return {

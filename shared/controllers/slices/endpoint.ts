@@ -36,17 +36,6 @@ export function podToEndpoint(
   return endpoint;
 }
 
-/**
- * An endpoint of an import (MC-64). In another cluster than its pod's, its node's name would make it local to
- * a node of that name there.
- */
-export function importedEndpoint(
-  { targetRef: _, nodeName, ...endpoint }: Endpoint,
-  namesNodes: boolean,
-): Endpoint {
-  return { ...endpoint, ...(namesNodes && nodeName !== undefined && { nodeName }) };
-}
-
 export function isEndpointReady(endpoint: Endpoint): boolean {
   return endpoint.conditions?.ready === true;
 }

@@ -33,30 +33,6 @@ export interface SlicesInput {
   readonly maxEndpointsPerSlice: number;
   /** The managed-by label of `slices` and of those to come; upstream's if left out. */
   readonly managedBy?: string;
-  /**
-   * Set if the pods belong to a Service of another cluster. `service` is then the derived Service of this
-   * cluster.
-   */
-  readonly imported?: ImportedFrom;
-}
-
-/**
- * One source of an import. `pods`, `nodes` and `slices` of the input are this source's alone. Its endpoints
- * name no pod, and no node of another cluster: names of this cluster's own pods and nodes could be the same
- * (MC-64).
- */
-export interface ImportedFrom {
-  /** The Service in the source cluster: its ports, and its name for the endpoints' hostnames (MC-35). */
-  readonly exported: Service;
-  /** Labels that each slice of this source has in addition. They name the source. */
-  readonly labels: { readonly [key: string]: string };
-  /** The source is this cluster itself, and its nodes are to use the pods on them. */
-  readonly namesNodes: boolean;
-  /** They follow from all sources together, and from the cluster that the slices are for. */
-  readonly hintsOf: (
-    addressType: AddressType,
-    endpoint: Endpoint,
-  ) => NonNullable<Endpoint['hints']> | undefined;
 }
 
 /** A slice to be created: whole but for its name, which the write-back gives (slice-name.ts). */

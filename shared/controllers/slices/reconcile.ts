@@ -1,9 +1,9 @@
 import type { Labels } from '#shared/kube/labels.ts';
 import type { AddressType, EndpointSlice, EventSketch, Service } from '#shared/kube/types.ts';
-import { type DesiredGroup, desiredEndpoints } from './desired.ts';
+import { type Desired, desiredEndpoints } from './desired.ts';
 import { efficiency, type GroupCount } from './efficiency.ts';
 import { finalize } from './finalize.ts';
-import { addHints, removeHints, setHints } from './hints/endpoint-hints.ts';
+import { addHints, removeHints } from './hints/endpoint-hints.ts';
 import { hintsEnabled, recordWithHints, recordWithoutHints, zoneRatios } from './hints/topology.ts';
 import { hintByTrafficDistribution, trafficDistributionOf } from './hints/traffic-distribution.ts';
 import { sliceLabels } from './labels.ts';
@@ -33,10 +33,39 @@ export function reconcileByAddressType(
   hints: HintsRecord | undefined,
 ): Reconciled {
   const { input, service, triggerTime } = run;
-  const labels = { ...sliceLabels(service, input.managedBy), ...input.imported?.labels };
-  const desired = desiredEndpoints(input.imported?.exported ?? service, input, addressType);
-  const placed = place(run, labels, existing, desired.groups);
-  const hinted = decideHints(run, addressType, placed, hints);
+  return planAddressType(addressType, existing, {
+    service,
+    triggerTime,
+    maxEndpointsPerSlice: input.maxEndpointsPerSlice,
+    desired: desiredEndpoints(service, input, addressType),
+    labels: sliceLabels(service, input.managedBy),
+    isPlaceheld: true,
+    decideHints: (slices) => decideHints(run, addressType, slices, hints),
+  });
+}
+
+/** The desired endpoints of one address type, and how their slices are made. */
+export interface AddressTypeToPlan {
+  readonly service: Service;
+  readonly triggerTime: string | undefined;
+  readonly maxEndpointsPerSlice: number;
+  readonly desired: Desired;
+  /** Of each slice. */
+  readonly labels: Labels;
+  /** A slice without endpoints stands for a service without pods. */
+  readonly isPlaceheld: boolean;
+  readonly decideHints: (slices: SliceSet) => HintDecision;
+}
+
+/** `existing`: the slices of the address type, by name. */
+export function planAddressType(
+  addressType: AddressType,
+  existing: readonly EndpointSlice[],
+  to: AddressTypeToPlan,
+): Reconciled {
+  const { service, triggerTime, desired } = to;
+  const placed = place(to, existing);
+  const hinted = to.decideHints(placed);
   const writes = finalize({
     service,
     addressType,
@@ -53,7 +82,7 @@ export function reconcileByAddressType(
     errors: desired.errors,
     endpointsAdded: added,
     endpointsRemoved: removed,
-    ...efficiency(counts.values(), input.maxEndpointsPerSlice),
+    ...efficiency(counts.values(), to.maxEndpointsPerSlice),
   };
   return { plan, hints: hinted.record };
 }
@@ -65,10 +94,8 @@ interface Placed extends PortMapping {
 
 /** Every group of ports on its own, then the slices that belong to none, then the placeholder (ES-34..51). */
 function place(
-  { input, service }: SlicesRun,
-  labels: Labels,
+  { service, labels, desired: { groups }, maxEndpointsPerSlice, isPlaceheld }: AddressTypeToPlan,
   existing: readonly EndpointSlice[],
-  groups: ReadonlyMap<string, DesiredGroup>,
 ): Placed {
   const create: PlannedSlice[] = [];
   const update: PlannedSlice[] = [];
@@ -83,7 +110,7 @@ function place(
   for (const [key, group] of groups) {
     const slices = owned.get(key) ?? [];
     const endpoints = group.endpoints.size;
-    const mapping = reconcileByPortMapping(labels, slices, group, input.maxEndpointsPerSlice);
+    const mapping = reconcileByPortMapping(labels, slices, group, maxEndpointsPerSlice);
     create.push(...mapping.create);
     update.push(...mapping.update);
     unchanged.push(...mapping.unchanged);
@@ -94,8 +121,7 @@ function place(
   }
   for (const [key, slices] of owned) if (!groups.has(key)) toDelete.push(...slices);
 
-  // An import's source without pods gets no placeholder slice. The import's status names the source.
-  if (existing.length === toDelete.length && create.length === 0 && !input.imported) {
+  if (existing.length === toDelete.length && create.length === 0 && isPlaceheld) {
     counts.set(portMapKey([]), { endpoints: 0, slices: 1 });
     const [only] = toDelete;
     if (only && toDelete.length === 1 && isPlaceholder(only, service, labels))
@@ -105,29 +131,19 @@ function place(
   return { create, update, unchanged: unchanged.sort(bySliceName), delete: toDelete, added, removed, counts };
 }
 
-interface HintDecision {
+export interface HintDecision {
   readonly slices: SliceSet;
   readonly record: HintsRecord | undefined;
   readonly events: readonly EventSketch[];
 }
 
-/**
- * By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). Hints of an import are decided
- * for all its sources together.
- */
+/** By annotation, else by trafficDistribution, else none (TA-16, TA-18, TD-1). */
 function decideHints(
   { input, service }: SlicesRun,
   addressType: AddressType,
   slices: SliceSet,
   record: HintsRecord | undefined,
 ): HintDecision {
-  const { imported } = input;
-  if (imported)
-    return {
-      slices: setHints(slices, (e) => imported.hintsOf(addressType, e)),
-      record: undefined,
-      events: [],
-    };
   const event = (text: string, type: EventSketch['type'] = 'Warning'): EventSketch => {
     const reason = type === 'Normal' ? 'TopologyAwareHintsEnabled' : 'TopologyAwareHintsDisabled';
     return serviceEvent(service, type, reason, `${text}, addressType: ${addressType}`);
