@@ -2,7 +2,6 @@
  * The first phase of a batch, for one message: it writes the entries and collects the follow-up work in
  * `effects`.
  */
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { isInput } from '#shared/kube/types.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
@@ -17,7 +16,6 @@ import {
   quarantineEntries,
   requeueUntilSessionVerified,
 } from './batch/redelivery.ts';
-import { returnAsSource } from './clusterset/returned-source.ts';
 import { applyObject } from './inputs/apply-object.ts';
 import { applyInputPart } from './inputs/input-list-page.ts';
 import { applyObserved } from './outputs/observed-outputs.ts';
@@ -45,7 +43,7 @@ export async function applyMessage(
   const context: MessageContext = { ...batch, incarnation };
   if (message.type === 'heartbeat') {
     const lives = await applyHeartbeat(context, message, record.sentAtMs);
-    if (lives && isMember(cluster) && message.readUpTo.Pod !== undefined) await returnAsSource(context);
+    if (lives) for (const part of batch.parts) await part.onHeartbeat(context, message);
     return undefined;
   }
   deps.metrics.put('EventsIn', message.entries.length, { cluster: cluster.id });

@@ -13,11 +13,9 @@
  * the objects of several messages, and waking a service again is harmless. Each phase may run twice.
  */
 
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import { raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { clustersetKinds, type InputKind } from '#shared/kube/types.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { countPodWrite, raiseSelectorsVersion } from '#shared/store/inputs/namespaces.ts';
 import { clearUnnotified } from '#shared/store/inputs/objects.ts';
@@ -30,9 +28,9 @@ import type { IngestDeps } from './batch/ingest-deps.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
 import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
 import { type EventsRecord, type MessageProgress, quarantine, resendRemainder } from './batch/redelivery.ts';
-import { concernedByBatch } from './clusterset/clusterset-wakes.ts';
 import { enqueueConcerned, type NotedWrites } from './wake-ups/concerned-services.ts';
 import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-wake-ups.ts';
+import { ingestParts } from './wing.ts';
 
 /**
  * The ids of the messages that are to come back. `deadline`: when this worker is stopped, ms since the epoch.
@@ -73,7 +71,15 @@ async function applyBatch(
   }
   const effects = new BatchEffects();
   const checkTime = timeCheck(effects, deps.now, deadline);
-  const batch = { deps, cluster, store: { table: deps.table, cluster: id }, effects, ahead, checkTime };
+  const batch = {
+    deps,
+    cluster,
+    store: { table: deps.table, cluster: id },
+    effects,
+    ahead,
+    checkTime,
+    parts: ingestParts,
+  };
   const { failed, marks } = await applyMessages(batch, records);
   try {
     await notifyServices(batch);
@@ -157,19 +163,15 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   const enqueue = (of: readonly WakeUp[]): Promise<number> => addWork(deps, syncs, cluster.id, of);
   const enqueueServices = async (): Promise<void> =>
     deps.metrics.put('WakeUps', await enqueue(wakeUps), { cluster: cluster.id });
-  const enqueueOfSet = async (): Promise<unknown> =>
-    mayTakePartInSet(batch) && enqueue(await concernedByBatch(batch, inputWakeUps));
-  await concurrently(2, [enqueueServices, enqueueOfSet], (add) => add());
+  const enqueueOthers = batch.parts.map((part) => async (): Promise<void> => {
+    const concerned = await part.onBatch(batch, inputWakeUps);
+    if (concerned.length > 0) await enqueue(concerned);
+  });
+  await concurrently(2, [enqueueServices, ...enqueueOthers], (add) => add());
   if (failures.length > 0) throw failures[0];
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));
 }
-
-/** The record may predate the switch that lets the cluster into a set; objects of a set show it. */
-const mayTakePartInSet = ({ cluster, effects }: BatchContext): boolean =>
-  isMember(cluster) || effects.pending.some(({ kind }) => setKinds.has(kind));
-
-const setKinds: ReadonlySet<InputKind> = new Set(clustersetKinds);
 
 async function noteWrites({
   store,

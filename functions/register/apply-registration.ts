@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { type AuditRecord, recordAudit } from '#shared/clusters/audit.ts';
-import { membershipOf, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import {
   giveUpAccess,
@@ -14,9 +13,9 @@ import {
 } from '#shared/clusters/registration.ts';
 import type { Mode } from '#shared/clusters/writer/mode.ts';
 import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
-import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { registrationProperty } from '#shared/contract/registration-property.ts';
 import type { Table } from '#shared/store/table.ts';
+import { registrationParts } from '#shared/wing.ts';
 
 /** By then a run of sweep that purges the former cluster's records has ended. */
 const maxWaitMs = 70_000;
@@ -50,19 +49,17 @@ export async function applyRegistration(
   }
   const registration = JSON.parse(String(event.ResourceProperties[registrationProperty])) as Registration;
   const { id } = registration;
-  const before = setSwitches(await readCluster(table, id));
+  const before = switchesText(await readCluster(table, id));
   const left = await registerWhenCleared(table, registration, wait);
   if (left) await audit(id, `${left} → ${registration.mode} (added again)`);
-  const after = setSwitches(await readCluster(table, id));
+  const after = switchesText(await readCluster(table, id));
   if (after !== before) await audit(id, `${before} → ${after} (clusters.yaml)`);
   return id;
 }
 
 /** The switches as text for the audit. A deploy that changes them is recorded like a switch by hand. */
-function setSwitches(cluster: ClusterRecord | undefined): string {
-  const { imports, exports } = cluster ? membershipOf(cluster) : noMembership;
-  return `imports ${imports}, exports ${namespacesText(exports)}`;
-}
+const switchesText = (cluster: ClusterRecord | undefined): string =>
+  registrationParts.map((part) => part.switchesText(cluster)).join(', ');
 
 async function registerWhenCleared(
   table: Table,

@@ -4,11 +4,11 @@
  * cannot assume everywhere.
  */
 import { type MissingRights, missingRights } from '#shared/clusters/api/permissions.ts';
-import { isMember, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isActiveWithoutConflict } from '#shared/clusters/writer/mode.ts';
 import { recordRights } from '#shared/clusters/writer/readiness.ts';
 import type { SweepDeps } from './sweep-deps.ts';
+import { sweepParts } from './wing.ts';
 
 /** Age at which rights are checked again, ms. */
 const rightsEveryMs = 600_000;
@@ -24,9 +24,7 @@ export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[])
   return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0));
 }
 
-/** Active importers are left out: their runs report missing rights. */
-const mayImport = (cluster: ClusterRecord): boolean =>
-  isMember(cluster) && membershipOf(cluster).imports !== 'active';
+const mayImport = (cluster: ClusterRecord): boolean => sweepParts.some((part) => part.mayImport(cluster));
 
 export async function checkPermissions(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const atMs = deps.now();

@@ -4,13 +4,12 @@
  */
 
 import { recordAudit } from '#shared/clusters/audit.ts';
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { finishRemoval, readPurgeCursor, savePurgeCursor, startPurge } from '#shared/clusters/removal.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { clusterOfKey } from '#shared/store/keys.ts';
-import { leaveSet } from './clusterset/leave-set.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
+import { sweepParts } from './wing.ts';
 
 /**
  * One minute's share of the purge: a page is a megabyte of the whole table and costs some 130 read units,
@@ -22,8 +21,8 @@ const purgeMs = 20_000;
 export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Promise<void> {
   const { table, log } = deps;
   const startedAtMs = deps.now();
-  // Its ServiceExports name the entries that leaveSet has yet to withdraw.
-  if (cluster.mode === 'draining' && isMember(cluster) && !(await leaveSet(deps, cluster))) return;
+  if (cluster.mode === 'draining')
+    for (const part of sweepParts) if (!(await part.leave(deps, cluster))) return;
   if (cluster.mode === 'removed' || !(await startPurge(table, cluster, startedAtMs))) return;
   const untilMs = Math.min(endAtMs(deps), startedAtMs + purgeMs);
   let cursor = await readPurgeCursor(table, cluster.id);

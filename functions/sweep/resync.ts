@@ -4,13 +4,13 @@
  * message that was lost for good. A round walks the services in key order, at a pace that takes most of its
  * period. Its position is kept in the table, so that a run reads only its share of the index of namespaces.
  */
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
 import { entriesPerPage, type WalkPosition, walkServices } from '#shared/store/inputs/service-walk.ts';
 import { resyncKey } from '#shared/store/keys.ts';
+import { moreWakeUps } from '#shared/wing.ts';
 import { addEach } from '#shared/workqueue/add.ts';
-import { memberWakeUps } from '#shared/workqueue/member-wake-ups.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
@@ -53,11 +53,12 @@ export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<v
   const wakeUps = walked.services
     .filter((s) => s.isAlive)
     .map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet =
-    walked.place || !isMember(cluster) ? [] : await memberWakeUps(deps.table, cluster, { isResync: true });
+  const others = await concurrently(1, walked.place ? [] : moreWakeUps, (more) =>
+    more(deps.table, cluster, { isResync: true }),
+  );
   const { failure } = await addEach(deps, deps.queues(cluster.id, cluster.queues).syncs, cluster.id, [
     ...wakeUps,
-    ...ofSet,
+    ...others.flat(),
   ]);
   const passed = round.passed + walked.services.length + Math.ceil(walked.entries / entriesPerPage);
   const next = { sinceMs: Math.max(deps.now(), round.sinceMs + periodMs), passed: 0, total: passed };

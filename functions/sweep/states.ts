@@ -8,7 +8,7 @@ import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { isShadow, writesAnything } from '#shared/clusters/writer/mode.ts';
 import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
-import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 
 /**

@@ -1,16 +1,14 @@
 /**
  * Sweep does the periodic work: overdue work, the twice-daily resync, unfinished switches of mode, and
- * unverified sessions. It also makes own lists, checks permissions and credentials, watches sources of
- * imports, and purges the records of deregistered clusters.
+ * unverified sessions. It also makes own lists, checks permissions and credentials, and purges the
+ * records of deregistered clusters.
  *
  * The ages of all clusters are published first, because alarms watch them. The other steps begin with another
  * cluster each minute and end in time even if clusters do not answer. The next run does the steps that did
  * not fit.
  */
 
-import { isMember, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { sourceOf } from '#shared/clusters/source-record.ts';
 import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/writer/mode.ts';
 import { owesWalk, wakeAllAfterFirstLists, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
 import { allToEnd } from '#shared/concurrently.ts';
@@ -20,16 +18,15 @@ import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { checkCredentials, dueForCredentials } from './check-credentials.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { reportCluster } from './cluster-report.ts';
-import { checkSources } from './clusterset/clusterset-sources.ts';
-import { wakeForSource } from './clusterset/wake-importers.ts';
 import { publishGauges } from './gauges.ts';
 import { wakeOverdue } from './overdue.ts';
-import { sendOwnList, sendOwnLists } from './own-list.ts';
+import { sendOwnLists } from './own-list.ts';
 import { purgeRemoved } from './purge-removed.ts';
 import { resync } from './resync.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 import { askMs, rotated, SweepRun } from './sweep-run.ts';
 import { verifySession } from './verify-session.ts';
+import { sweepParts } from './wing.ts';
 
 /** Time of a run for checking rights in clusters without writes, ms. */
 const rightsMs = 20_000;
@@ -41,17 +38,15 @@ const rightsMs = 20_000;
 export async function sweep(deps: SweepDeps): Promise<void> {
   const run = new SweepRun(deps);
   const { records, overdue, deregistered, isWhole } = await reportAll(run);
-  const sources = records.some(isMember) ? checkSources(run, records, isWhole) : Promise.resolve([]);
+  const ownListsSent = checkSessionsAndLists(run, records);
   // These steps run concurrently: some wait for the clusters' APIs, the others for the table and the queues.
   await allToEnd([
-    checkSessionsAndLists(run, records).then(async () => listSources(run, await sources)),
+    ownListsSent,
     wakePending(run, records, overdue),
     run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), {
       ms: rightsMs,
     }),
-    sources.then((now) =>
-      run.each('wakeForSource', now, (source) => wakeForSource(deps, source), { atOnce: 1 }),
-    ),
+    ...sweepParts.map((part) => part.steps(run, { records, isWhole, ownListsSent })),
     run.each('checkCredentials', dueForCredentials(deps, records), (cluster) =>
       checkCredentials(deps, cluster),
     ),
@@ -81,8 +76,7 @@ async function reportAll(run: SweepRun): Promise<Reported> {
   let read = 0;
   const skipped = await run.each('reportCluster', clusters, async ({ id }) => {
     const record = await readCluster(deps.table, id);
-    // Sources of a set are judged together, so a cluster without a readable membership is not reported.
-    if (record) membershipOf(record);
+    if (record) for (const part of sweepParts) part.check(record);
     read++;
     if (!record) return;
     // A deregistered cluster lacks queues and overdue work.
@@ -113,13 +107,6 @@ async function checkSessionsAndLists(run: SweepRun, clusters: readonly ClusterRe
     if (servesFromSnapshot(cluster) || writesAnything(cluster)) await sendOwnLists(deps, cluster);
   };
   await run.each('sendOwnLists', candidates, sendWanted, { atOnce: 1 });
-}
-
-/** The Pods of silent sources whose APIs answer, one cluster after the other too. */
-async function listSources(run: SweepRun, sources: readonly ClusterRecord[]): Promise<void> {
-  const { deps } = run;
-  const answering = sources.filter((cluster) => sourceOf(cluster)?.answers);
-  await run.each('listSources', answering, (source) => sendOwnList(deps, source, 'Pod'), { atOnce: 1 });
 }
 
 async function wakePending(

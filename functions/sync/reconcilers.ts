@@ -1,13 +1,21 @@
 /** The reconciler of each kind of work. */
 import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import { newRecord } from './aftermath/run-history.ts';
-import { exportReconciler, importReconciler } from './clusterset/reconcile-clusterset.ts';
 import { reconcileService } from './service/reconcile-service.ts';
 import { prefetchDuringClaim } from './state/prefetch.ts';
 import type { Reconciler } from './state/reconciler.ts';
+import { moreWork } from './wing.ts';
 
-export const reconcilers: { readonly [K in WorkKind]: Reconciler } = {
-  service: { prefetch: prefetchDuringClaim, reconcile: reconcileService, newRecord },
-  export: exportReconciler,
-  import: importReconciler,
-};
+const reconcilers: ReadonlyMap<WorkKind, Reconciler> = new Map([
+  ['service', { prefetch: prefetchDuringClaim, reconcile: reconcileService, newRecord }],
+  ...moreWork.map(({ kind, reconciler }) => [kind, reconciler] as const),
+]);
+
+export function reconcilerOf(kind: WorkKind): Reconciler {
+  const reconciler = reconcilers.get(kind);
+  if (!reconciler)
+    throw new Error(
+      `there is no reconciler of kind ${kind}: ${[...reconcilers.keys()].join(', ')} are known`,
+    );
+  return reconciler;
+}

@@ -6,8 +6,8 @@ import { UnreadableMessage } from '#shared/queue/codec.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import { encodeQuarantineCopy } from '#shared/queue/quarantine-copy.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
-import { waitsForTurn } from '#shared/workqueue/import-turns.ts';
 import { coalesce } from '#shared/workqueue/rules/message.ts';
+import { reconcilerOf } from './reconcilers.ts';
 import type { SyncDeps } from './state/deps.ts';
 import { syncMessage } from './worker.ts';
 
@@ -34,17 +34,20 @@ export async function syncBatch(
     for (const { messageId, message } of coalesce(messages))
       if (!(await isHandled(deps, message, deadlineMs))) failed.push(messageId);
   };
-  const { imports = [], others = [] } = Object.groupBy(services.values(), (messages) =>
-    messages.some(isImport) ? 'imports' : 'others',
+  const byShare = Map.groupBy(
+    services.values(),
+    ([first]) => first && reconcilerOf(first.message.kind).atOnce,
   );
-  await allToEnd([concurrently(10, others, run), concurrently(importsAtOnce, imports, run)]);
+  await allToEnd(
+    [...byShare].map(([atOnce = servicesAtOnce, messages]) => concurrently(atOnce, messages, run)),
+  );
   return failed;
 }
 
 /** Resolves to false if the message is to come back. */
 async function isHandled(deps: SyncDeps, message: WakeUpMessage, deadlineMs: number): Promise<boolean> {
   try {
-    if (isImport({ message }) && (await waitsForTurn(deps, message))) return true;
+    if (await reconcilerOf(message.kind).waitsForTurn?.(deps, message)) return true;
     return await syncMessage(deps, message, deadlineMs);
   } catch (error) {
     const { cluster, namespace, kind, name } = message;
@@ -54,13 +57,7 @@ async function isHandled(deps: SyncDeps, message: WakeUpMessage, deadlineMs: num
   }
 }
 
-/**
- * A change of one export wakes an import in every cluster. A storm of them leaves the worker and its
- * cluster's API to the cluster's own services.
- */
-const importsAtOnce = 4;
-
-const isImport = ({ message }: Pick<Received, 'message'>): boolean => message.kind === 'import';
+const servicesAtOnce = 10;
 
 /**
  * Returns the readable messages of each service in the order of their receipt, and quarantines the others.

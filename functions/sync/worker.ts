@@ -7,7 +7,7 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { abandonWork, type Finished, finishWork } from '#shared/workqueue/finish.ts';
 import { type Claim, takeWork } from '#shared/workqueue/take.ts';
 import { reportGivenUp, reportMetrics } from './aftermath/run-metrics.ts';
-import { reconcilers } from './reconcilers.ts';
+import { reconcilerOf } from './reconcilers.ts';
 import type { SyncDeps } from './state/deps.ts';
 import type { Prefetch } from './state/prefetch.ts';
 import type { EndedRun, NewRecord, StartedRun } from './state/reconciler.ts';
@@ -22,7 +22,7 @@ export async function syncMessage(
   message: WakeUpMessage,
   deadlineMs: number,
 ): Promise<boolean> {
-  const prefetched = reconcilers[message.kind].prefetch?.(deps, message);
+  const prefetched = reconcilerOf(message.kind).prefetch?.(deps, message);
   try {
     const taken = await takeWork(deps, message);
     return (
@@ -93,7 +93,7 @@ type NextTurn = Exclude<Finished['next'], { readonly kind: 'lease-lost' }> | { r
 async function runOnce(deps: SyncDeps, turn: Turn, lease: Lease): Promise<NextTurn> {
   const { message, claim, latencyFromMs } = turn;
   const { service } = claim;
-  const reconciler = reconcilers[message.kind];
+  const reconciler = reconcilerOf(message.kind);
   const beganMs = deps.now();
   const result = await reconciler.reconcile(deps, turn);
   if (result === 'lease-lost') {

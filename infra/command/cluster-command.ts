@@ -1,16 +1,15 @@
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { Argument, Command } from 'commander';
 import type { SwitchValues } from '#infra/cli/act/cluster-switches.ts';
-import type { SetSwitchOptions } from '#infra/cli/act/clusterset-member.ts';
-import type { ImportsOptions } from '#infra/cli/act/imports-switch.ts';
 import type { OptInOptions } from '#infra/cli/act/opt-in-switch.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
-import { type Imports, importsChoices } from '#shared/contract/clusterset-settings.ts';
 import { type OptIn, optIns } from '#shared/controllers/opt-in/writer.ts';
 import { handBackCommand } from './hand-back-command.ts';
 import { type HubChoice, hubOf, withHub } from './hub-option.ts';
+import { milliseconds } from './milliseconds.ts';
 import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
+import { clusterCommands } from './wing.ts';
 
 interface Chosen extends HubChoice, OutputChoice {
   readonly all?: boolean;
@@ -35,8 +34,7 @@ Examples:
     shadow(),
     active(),
     optIn(),
-    imports(),
-    exports(),
+    ...clusterCommands.map((command) => command()),
     register(),
     rebuild(),
     handBackCommand(),
@@ -122,54 +120,6 @@ const optIn = (): Command =>
       },
     );
 
-const ofSet = (name: string): Command =>
-  withHub(new Command(name))
-    .argument('[cluster]', 'its id')
-    .option('--reason <text>', 'for the audit record')
-    .option('--override', 'switches without the checks, and notes that in the audit record');
-
-type SetValues = Omit<SetSwitchOptions, 'id'> & HubChoice;
-
-const imports = (): Command =>
-  ofSet('imports')
-    .summary('shows or switches imports')
-    .description(
-      'Switches imports of Services that other clusters of the set export; without a mode shows the state.',
-    )
-    .addArgument(new Argument('[mode]', 'active checks first').choices(importsChoices))
-    .option('--withdraw', 'with off: deletes the imports first')
-    .option('--wait-for <seconds>', 'time to wait for a withdrawal (default: 600)', milliseconds)
-    .action(
-      async (
-        id: string | undefined,
-        mode: Imports | undefined,
-        values: SetValues & Pick<ImportsOptions, 'withdraw' | 'waitFor'>,
-      ) => {
-        const [{ importsCommand }, { wakeServices }] = await Promise.all([
-          import('#infra/cli/act/imports-switch.ts'),
-          import('#infra/cli/act/cluster-switches.ts'),
-        ]);
-        const hub = await hubOf(values);
-        await importsCommand(hub, { ...values, id, imports: mode }, (cluster) => wakeServices(hub, cluster));
-      },
-    );
-
-const exports = (): Command =>
-  ofSet('exports')
-    .summary('shows or sets exports')
-    .description('Sets the namespaces whose Services it may export; without them shows the state.')
-    .argument('[namespaces]', 'all, none, or names with "," between them')
-    .action(async (id: string | undefined, namespaces: string | undefined, values: SetValues) => {
-      const [{ exportsCommand }, { wakeServices }] = await Promise.all([
-        import('#infra/cli/act/exports-switch.ts'),
-        import('#infra/cli/act/cluster-switches.ts'),
-      ]);
-      const hub = await hubOf(values);
-      await exportsCommand(hub, { ...values, id, exports: namespaces }, (cluster) =>
-        wakeServices(hub, cluster),
-      );
-    });
-
 const register = (): Command =>
   forClusters('register', "writes a stack's registration again")
     .option('--clusters <file>', 'the clusters file', 'clusters.yaml')
@@ -218,9 +168,4 @@ const rebuild = (): Command =>
 function named(verb: string, hub: Hub): Hub {
   console.error(`${verb} on ${hub.name}`);
   return hub;
-}
-
-function milliseconds(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a number of seconds is needed');
-  return Number(text) * 1000;
 }

@@ -3,11 +3,11 @@ import { Command, Option } from 'commander';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 import { nodeForLocalRun, runWith } from '#infra/local/own-node.ts';
-import { importsChoices } from '#shared/contract/clusterset-settings.ts';
 import { optIns } from '#shared/controllers/opt-in/writer.ts';
+import { startOptions } from './wing.ts';
 
-export const startCommand = (): Command =>
-  new Command('start')
+export function startCommand(): Command {
+  const start = new Command('start')
     .summary('the whole system on this machine')
     .description('Runs the whole system on this machine: table, queues, functions, relay, console.')
     .option('--clusters <n>', 'embedded, 1 to 50; exports with 10 at most')
@@ -19,11 +19,9 @@ export const startCommand = (): Command =>
     )
     .addOption(new Option('--mode <mode>', 'compare or write').choices(['shadow', 'active']))
     .option('--controllers-off', 'confirms it; otherwise --mode active checks it')
-    .addOption(new Option('--opt-in <mode>', 'of opt-in').choices(optIns))
-    .addOption(new Option('--imports <switch>', 'of exports').choices(importsChoices))
-    .option('--exports <namespaces>', 'NS,… that may be exported; all or none')
-    .addOption(new Option('--sameness <rule>', 'who imports').choices(['labelled', 'all']))
-    .option('--allow-overlap', 'clusters may share pod addresses')
+    .addOption(new Option('--opt-in <mode>', 'of opt-in').choices(optIns));
+  for (const add of startOptions) add(start);
+  return start
     .addOption(new Option('--controllers <which>', 'to run').choices(['endpoints', 'slices', 'both']))
     .option('--batch-period <seconds>', "from a pod's change to its wake-up")
     .option('--max-endpoints-per-slice <n>', '1 to 1000')
@@ -45,9 +43,10 @@ Examples:
         console.error,
       );
       if (other !== undefined) process.exit(await runWith(other, process.argv.slice(1)));
-      const { start } = await import('#infra/local/start.ts');
-      await start(options);
+      const { start: runLocal } = await import('#infra/local/start.ts');
+      await runLocal(options);
     });
+}
 
 /**
  * The table server is an optional dependency: npm leaves it out with --omit=optional, and krew installs no

@@ -6,21 +6,10 @@
 import { X509Certificate } from 'node:crypto';
 import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
-import { exportsShape } from './clusterset-shape.ts';
 import type { AuthConfig, ClusterConfig, Labels } from './config.ts';
-import {
-  arn,
-  asCdk,
-  awsRegion,
-  days,
-  dnsLabel,
-  eksName,
-  keyArn,
-  matches,
-  roleArn,
-  seconds,
-} from './config-values.ts';
+import { arn, asCdk, awsRegion, days, eksName, keyArn, matches, roleArn, seconds } from './config-values.ts';
 import { relay } from './relay-config.ts';
+import { configParts, keysOf } from './wing.ts';
 import { checked, mapping } from './yaml-rules.ts';
 import {
   byType,
@@ -129,19 +118,7 @@ export const clusterShape: Shape<ClusterConfig> = checked(
         'off' as const,
         'The cluster begins with this mode for Services that opt in by annotation. As with mode, a deploy does not switch it back.',
       ),
-      imports: withDefault(
-        oneOf('off', 'shadow', 'active'),
-        'off' as const,
-        'The cluster imports Services that other clusters of the set export: `shadow` computes, `active` writes. It is a preview (docs/clusterset.md).',
-      ),
-      exports: optional(
-        exportsShape,
-        'The cluster may make these exports, and without the key none. It is a preview (docs/clusterset.md).',
-      ),
-      region: optional(
-        dnsLabel,
-        'The cluster is in this failure domain of a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none.',
-      ),
+      ...keysOf('clusterKeys'),
       settings: withDefault(
         fields({
           batchPeriodSeconds: withDefault(
@@ -210,14 +187,11 @@ export const clusterShape: Shape<ClusterConfig> = checked(
       relay: required(relay, 'The relay runs in the cluster with these settings.'),
     },
     'ClusterInput',
-  ),
-  ({ mode, optIn, imports, exports, api, relay: pod }) => {
-    if (imports === 'active' && !api)
-      return 'imports is active, but there is no api to write to: off and shadow are allowed without one';
-    if (exports?.namespaces?.includes(pod?.namespace ?? ''))
-      return `exports.namespaces has ${JSON.stringify(pod.namespace)}, the relay's own namespace, which is never exported`;
-    if (exports?.namespaces?.length && !api)
-      return 'exports has namespaces, but there is no api, which the hub asks before it withdraws endpoints: namespaces: [] is allowed without one';
+  ) as Shape<ClusterConfig>,
+  (cluster) => {
+    const { mode, optIn, api } = cluster;
+    const broken = configParts.map((part) => part.brokenKeys(cluster)).find((why) => why !== undefined);
+    if (broken) return broken;
     if (optIn === 'active' && !api)
       return 'optIn is active, but there is no api to write to: off and shadow are allowed without one';
     if (mode === 'active' && !api)

@@ -1,6 +1,6 @@
 /** Rules about clusters.yaml as a whole. They are checked when every part is valid by itself. */
-import { brokenSet } from './clusterset-rules.ts';
 import type { Config } from './config.ts';
+import { configParts } from './wing.ts';
 
 export const brokenRule = (config: Config): string | undefined =>
   executionsTooMany(config) ??
@@ -8,7 +8,7 @@ export const brokenRule = (config: Config): string | undefined =>
   sharedRole(config) ??
   keyElsewhere(config) ??
   topicElsewhere(config) ??
-  brokenSet(config);
+  configParts.map((part) => part.brokenRule(config)).find((broken) => broken !== undefined);
 
 /**
  * Above it one event in the region, after which every cluster lists again, takes the executions that sweep,

@@ -4,9 +4,9 @@
  */
 
 import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
-import { clustersetShape } from './clusterset-shape.ts';
 import type { HubConfig } from './config.ts';
 import { asCdk, awsRegion, keyArn, matches, topicArn } from './config-values.ts';
+import { keysOf } from './wing.ts';
 import { checked } from './yaml-rules.ts';
 import {
   fields,
@@ -187,10 +187,7 @@ export const hubShape: Shape<HubConfig> = fields(
       'gradual' as const,
       '`gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it.',
     ),
-    clusterset: optional(
-      clustersetShape,
-      'All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md).',
-    ),
+    ...keysOf('hubKeys'),
     runbookUrl: optional(
       webPage,
       'docs/runbook.md can be read at this address. Alarms link to its headings.',

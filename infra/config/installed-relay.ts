@@ -1,9 +1,8 @@
 /** The relay's installation of a cluster, as its part of clusters.yaml describes it. */
-import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import type { RelayInstall } from '#infra/relay/manifest.ts';
-import { takesPart } from './clusterset-rules.ts';
 import type { ClusterConfig, ClustersetConfig } from './config.ts';
 import { projectsToken } from './relay-config.ts';
+import { configParts } from './wing.ts';
 
 export type RelaySettings = Omit<RelayInstall, 'program'>;
 
@@ -35,7 +34,7 @@ export function relaySettingsOf(
       optIn: optIn === 'active',
       cleanup: optIn === 'active' && (settings.optIn?.cleanup ?? true),
     },
-    ...(clusterset && takesPart(cluster) && { clusterset: tasksInSet(cluster, clusterset, members) }),
+    ...Object.assign({}, ...configParts.map((part) => part.relayTasks(cluster, clusterset, members))),
     outputs: mode === 'shadow' ? 'full' : 'metadata',
     replicas: relay.replicas,
     resyncSeconds: String(relay.resyncSeconds),
@@ -48,21 +47,4 @@ export function relaySettingsOf(
       sidecars: relay.sidecars,
     },
   };
-}
-
-/**
- * A cluster that previews imports has the rights to write them from the start, as one in shadow mode has
- * those of active mode.
- */
-function tasksInSet(
-  { id: cluster, imports, exports: own }: ClusterConfig,
-  { name: set, sameness }: ClustersetConfig,
-  members: readonly ClusterConfig[],
-): ClustersetTasks {
-  const editors = own?.editorsMayExport ? { editorsMayExport: true } : {};
-  if (imports === 'off') return editors;
-  const sources = Object.fromEntries(
-    members.flatMap(({ id, exports }) => (exports ? [[id, exports.podCidrs]] : [])),
-  );
-  return { imports: { cluster, set, sameness, sources }, ...editors };
 }

@@ -33,6 +33,7 @@ type Field<T> = {
   readonly fallback?: T;
   readonly doc: string;
 };
+export type Fields = { readonly [name: string]: Field<unknown> };
 type Values<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 export const required = <T>(of: Shape<T>, doc = ''): Field<T> => ({ shape: of, required: true, doc });
@@ -127,10 +128,7 @@ function withNodes(
 const below = (at: At, step: string, node: Node | null | undefined): At => children.get(at)!(step, node);
 
 /** `title`: the name of the type. */
-export function fields<F extends { readonly [name: string]: Field<unknown> }>(
-  known: F,
-  title?: string,
-): Shape<Values<F>> {
+export function fields<F extends Fields>(known: F, title?: string): Shape<Values<F>> {
   return shape(objectSchema(known, title), (node, at) => {
     if (!isMap(node))
       return at.problem(`${describe(node)}: a mapping with ${Object.keys(known).join(', ')} is needed`);
@@ -155,7 +153,7 @@ export function fields<F extends { readonly [name: string]: Field<unknown> }>(
   });
 }
 
-function objectSchema(known: { readonly [name: string]: Field<unknown> }, title: string | undefined): Schema {
+function objectSchema(known: Fields, title: string | undefined): Schema {
   const entries = Object.entries(known);
   const needed = entries.filter(([, field]) => field.required).map(([name]) => name);
   return {

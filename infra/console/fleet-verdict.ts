@@ -2,7 +2,7 @@
  * Answers whether all is well, from the rows of the fleet: what needs attention in which cluster. Server and
  * page share it.
  */
-import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 import type { FleetRow } from './api-types.ts';
 
 export interface Problem {

@@ -6,10 +6,10 @@ import { type CfnEventSourceMapping, EventSourceMapping, type IFunction } from '
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { clusterShape } from '#infra/config/cluster-shape.ts';
-import { noSet, takesPart } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig } from '#infra/config/config.ts';
 import { type RelaySettings, relaySettingsOf } from '#infra/config/installed-relay.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
+import { configParts } from '#infra/config/wing.ts';
 import { type Alarms, alarmTopicsOf, makeAlarm } from '#infra/monitoring/alarm-topics.ts';
 import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
 import type { QueueRole } from '#infra/monitoring/series.ts';
@@ -120,7 +120,7 @@ export class FleetCluster extends Construct {
     new CfnOutput(this, 'SyncsQueueUrl', { value: queues.syncs.queueUrl });
     new CfnOutput(this, 'RelayRoleArn', { value: relay.roleArn });
     // At the synthesis every exporting cluster is known.
-    if (cluster.imports === 'off' || hub.clusters)
+    if (!needsOthers(cluster) || hub.clusters)
       new CfnOutput(this, 'RelaySettings', {
         value: Lazy.string({ produce: () => Stack.of(this).toJsonString(this.#relaySettings()) }),
       });
@@ -148,9 +148,9 @@ export class FleetCluster extends Construct {
   }
 
   #relaySettings(): RelaySettings {
-    const { imports, id } = this.#cluster;
+    const { id } = this.#cluster;
     const { settings, clusters } = this.#hub;
-    if (imports !== 'off' && !clusters)
+    if (needsOthers(this.#cluster) && !clusters)
       throw new Error(
         `FleetCluster ${this.node.path}: ${id} imports, and a hub of another app does not know the exporting clusters: print the manifest by \`fleet-endpoints relay manifest\` from a clusters file that has them`,
       );
@@ -189,7 +189,10 @@ export class FleetCluster extends Construct {
 
   #check(cluster: ClusterConfig, hub: IFleetHub): void {
     try {
-      if (takesPart(cluster) && !hub.settings.clusterset) throw new Error(noSet(cluster));
+      for (const part of configParts) {
+        const broken = part.brokenCluster(cluster, hub.settings.clusterset);
+        if (broken) throw new Error(broken);
+      }
       hub.admit(cluster);
     } catch (error) {
       throw new Error(`FleetCluster ${this.node.path}: ${(error as Error).message}`, { cause: error });
@@ -265,3 +268,6 @@ function consume(
   );
   return mapping;
 }
+
+const needsOthers = (cluster: ClusterConfig): boolean =>
+  configParts.some((part) => part.needsOthers(cluster));

@@ -3,7 +3,7 @@
  * those of many. Every id is a heading of docs/runbook.md.
  */
 import { type Alarm, comesBack, dropped, errors, on, onSource, tableThrottles, throttles } from './alarm.ts';
-import { clustersetAlarms } from './clusterset-alarms.ts';
+import { alarmParts } from './wing.ts';
 
 /** One of each for the hub. */
 export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
@@ -73,7 +73,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     meaning:
       'a namespace or an export has more bytes of pods than a run reads, and its endpoints stay as they are',
   }),
-  ...clustersetAlarms,
+  ...alarmParts.flat(),
   on('CallsUnserved', 'CallsUnserved', 'Sum', {
     severity: 'ticket',
     threshold: 0,

@@ -4,7 +4,6 @@
  * the metrics with a cluster dimension.
  */
 import { type ClusterMetrics, objectiveMs, perCluster } from '#shared/contract/metrics.ts';
-import { clustersetRow } from './clusterset-row.ts';
 import { endpointDelayRow } from './endpoint-delay-row.ts';
 import {
   type Dashboard,
@@ -20,6 +19,7 @@ import {
   visible,
   type Widget,
 } from './widgets.ts';
+import { rowParts } from './wing.ts';
 
 const objective = { value: objectiveMs, label: 'objective' };
 
@@ -133,7 +133,7 @@ export const fleetDashboard: Dashboard = {
         ]),
       ],
     },
-    clustersetRow,
+    ...rowParts,
     {
       title: 'Metrics of kube-controller-manager',
       widgets: [

@@ -1,19 +1,15 @@
-import { clustersetPolicies } from './clusterset-policies.ts';
-import { clustersetRbac } from './clusterset-rbac.ts';
-import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
 import { relayManifest } from './manifest.ts';
-import { type Manifest, toYaml } from './manifest-yaml.ts';
+import { type Manifest, toYaml, value } from './manifest-yaml.ts';
 import { type PodPart, tokenVolume } from './pod.ts';
 import { relayMonitoring } from './prometheus-objects.ts';
-import { builtInAlone, type WriterTasks } from './writer-policies.ts';
+import { relayParts } from './wing.ts';
+import { builtInAlone, type WriterTasks } from './writer-tasks.ts';
 
 export interface ChartFile {
   /** Relative to the chart's folder. */
   readonly path: string;
   readonly text: string;
 }
-
-const value = (name: string): string => `{{ .Values.${name} }}`;
 
 /** Templates of the Helm chart: the very manifest, with values where it has parameters. */
 export function chartTemplates(): readonly ChartFile[] {
@@ -22,12 +18,12 @@ export function chartTemplates(): readonly ChartFile[] {
   const file = (name: string, of: (m: Manifest) => boolean): ChartFile => {
     const texts = all.flatMap((m, i) =>
       of(m)
-        ? [ofMembers(m, byChoice(variants.map((v) => ({ ...v, text: toYaml(v.manifests.slice(i, i + 1)) }))))]
+        ? [inParts(m, byChoice(variants.map((v) => ({ ...v, text: toYaml(v.manifests.slice(i, i + 1)) }))))]
         : [],
     );
     return {
       path: `templates/${name}.yaml`,
-      text: plainNumber(importSources(optional(listsOfValues(texts.join('---\n'))))),
+      text: plainNumber(textOfParts(optional(listsOfValues(texts.join('---\n'))))),
     };
   };
   const isAccess = (m: Manifest): boolean =>
@@ -87,36 +83,9 @@ function byChoice(variants: readonly { readonly condition: string; readonly text
     .join('');
 }
 
-const anySource: ImportTasks = {
-  cluster: value('cluster'),
-  set: value('clustersetName'),
-  sameness: value('clustersetSameness') as 'all',
-  sources: {},
-};
-const importing = '(eq .Values.clusterset "imports")';
-const exportingEditors = '(and .Values.clusterset .Values.editorsMayExport)';
-const objectsOf = (tasks: ClustersetTasks): readonly string[] =>
-  [...clustersetRbac('', tasks), ...clustersetPolicies('', tasks)].map((m) => `${m.kind}/${m.metadata.name}`);
-
-/** Wraps objects of members and importers of a set in a condition on the value `clusterset`. */
-function ofMembers({ kind, metadata: { name } }: Manifest, text: string): string {
-  const isIn = (tasks: ClustersetTasks): boolean => objectsOf(tasks).includes(`${kind}/${name}`);
-  const condition = isIn({})
-    ? '.Values.clusterset'
-    : isIn({ imports: anySource })
-      ? importing
-      : isIn({ editorsMayExport: true })
-        ? exportingEditors
-        : undefined;
-  return condition ? `{{- if ${condition} }}\n${text}{{- end }}\n` : text;
-}
-
-/** The ranges of the sources are a mapping; as JSON it is one of CEL too. */
-const importSources = (text: string): string =>
-  text.replace(
-    /^( *- name: ranges\n *expression: ).*$/m,
-    (_, before: string) => `${before}{{ toJson .Values.importSources | quote }}`,
-  );
+const inParts = (manifest: Manifest, text: string): string =>
+  relayParts.reduce((done, { chart }) => chart.object(manifest, done), text);
+const textOfParts = (text: string): string => relayParts.reduce((done, { chart }) => chart.text(done), text);
 
 function manifestsFor(tasks: WriterTasks): readonly Manifest[] {
   return relayManifest({
@@ -138,7 +107,7 @@ function manifestsFor(tasks: WriterTasks): readonly Manifest[] {
     prometheusNamespace: value('prometheusNamespace'),
     program: { image: value('image') },
     tasks,
-    clusterset: { imports: anySource, editorsMayExport: true },
+    ...Object.assign({}, ...relayParts.map(({ chart }) => ({ clusterset: chart.tasks }))),
   });
 }
 
@@ -153,8 +122,7 @@ const listsOfValues = (text: string): string =>
   );
 
 /**
- * Makes parts optional: parts for members of a set, and the token of relays that use one. A key whose list is
- * empty is left out.
+ * Makes parts optional, such as the token of relays that use one. A key whose list is empty is left out.
  */
 function optional(text: string): string {
   const token = new RegExp(
@@ -168,14 +136,6 @@ function optional(text: string): string {
       const given = key === 'volumes' ? 'extraVolumes' : 'extraVolumeMounts';
       return `${at}{{- if or .Values.roleArn .Values.${given} }}\n${lines}${at}{{- end }}\n`;
     })
-    .replace(
-      /^( *)- name: RELAY_CLUSTERSET\n.*\n/m,
-      (lines, at: string) => `${at}{{- if .Values.clusterset }}\n${lines}${at}{{- end }}\n`,
-    )
-    .replace(
-      /^( *)- name: not-imported\n.*\n/gm,
-      (lines, at: string) => `${at}{{- if ${importing} }}\n${lines}${at}{{- end }}\n`,
-    )
     .replace(
       /^( *)ingress:\n(?:\1 {2}.*\n)*/m,
       (lines, at: string) => `${at}{{- if .Values.prometheusNamespace }}\n${lines}${at}{{- end }}\n`,

@@ -1,4 +1,5 @@
 import type { RelayInstall } from './manifest.ts';
+import { relayParts } from './wing.ts';
 
 /** The values by which the Helm chart renders the same objects as `relayManifest`. */
 export function chartValues(install: RelayInstall): { readonly [value: string]: unknown } {
@@ -25,15 +26,7 @@ export function chartValues(install: RelayInstall): { readonly [value: string]: 
     resyncSeconds: Number(resyncSeconds),
     writes: tasks?.optIn ? (tasks.builtIn ? 'both' : 'optIn') : 'builtIn',
     ...(tasks?.optIn && { cleanup: tasks.cleanup }),
-    ...(clusterset && {
-      clusterset: clusterset.imports ? 'imports' : 'exports',
-      editorsMayExport: clusterset.editorsMayExport ?? false,
-    }),
-    ...(clusterset?.imports && {
-      clustersetName: clusterset.imports.set,
-      clustersetSameness: clusterset.imports.sameness,
-      importSources: clusterset.imports.sources,
-    }),
+    ...(clusterset && Object.assign({}, ...relayParts.map(({ chart }) => chart.values(clusterset)))),
     replicas,
     ...(install.roleArn && { roleArn: install.roleArn }),
     ...(install.priorityClassName !== undefined && { priorityClassName: install.priorityClassName }),

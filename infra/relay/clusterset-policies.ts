@@ -30,8 +30,8 @@ import {
   policy,
   type Rule,
 } from './admission-policy.ts';
-import type { ClustersetTasks, ImportTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
+import type { ClustersetTasks, ImportTasks } from './set-tasks.ts';
 import { allEndpoints, manager, ofAService, serviceOf, slices, staysWithItsService } from './slice-rules.ts';
 
 export const clustersetPolicies = (namespace: string, { imports }: ClustersetTasks): readonly Manifest[] => [

@@ -1,9 +1,9 @@
 /** Additional rights of the relay and the writer in a cluster that takes part in a set. */
 import { mcsGroup } from '#shared/contract/clusterset-names.ts';
-import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { binding } from './rbac.ts';
 import { relayServiceAccount, writerGroup, writerServiceAccount } from './relay-names.ts';
+import type { ClustersetTasks } from './set-tasks.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const relayRole = 'fleet-endpoints-relay-clusterset';

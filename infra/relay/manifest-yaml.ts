@@ -13,6 +13,9 @@ export interface Manifest {
 }
 
 /** For kubectl, whose reader of YAML is of version 1.1: `on` and `yes` must be quoted. */
+/** A value of the chart, in place of a parameter. */
+export const value = (name: string): string => `{{ .Values.${name} }}`;
+
 export const toYaml = (manifests: readonly Manifest[]): string =>
   manifests
     .map((m) => stringify(m, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }))

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { relayEnv } from '#shared/contract/env.ts';
-import { clustersetRbac } from './clusterset-rbac.ts';
-import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { bundlePath, bundleVolume, criticalPriority, noExtras, type PodExtras, webIdentity } from './pod.ts';
 import { relayRbac } from './rbac.ts';
 import { relayLease, relayServiceAccount } from './relay-names.ts';
+import type { ClustersetTasks } from './set-tasks.ts';
+import { relayParts } from './wing.ts';
 import { writerLimits } from './writer-limits.ts';
-import type { WriterTasks } from './writer-policies.ts';
+import type { WriterTasks } from './writer-tasks.ts';
 
 export interface RelayInstall {
   readonly cluster: string;
@@ -61,7 +61,7 @@ export function relayManifest(install: RelayInstall): readonly Manifest[] {
       },
     },
     ...relayRbac(namespace, tasks),
-    ...(clusterset ? clustersetRbac(namespace, clusterset) : []),
+    ...(clusterset ? relayParts.flatMap((part) => part.rbac(namespace, clusterset)) : []),
     ...writerLimits(namespace, tasks, clusterset),
     ...('bundle' in program ? [bundleMap(namespace, program.bundle)] : []),
     deployment(install),

@@ -1,6 +1,6 @@
 import type { Manifest } from './manifest-yaml.ts';
 import { relayLease, relayServiceAccount, writerGroup, writerServiceAccount } from './relay-names.ts';
-import { builtInAlone, type WriterTasks } from './writer-policies.ts';
+import { builtInAlone, type WriterTasks } from './writer-tasks.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const relayRole = 'fleet-endpoints-relay';

@@ -1,7 +1,8 @@
-import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { writerGroup, writerServiceAccount } from './relay-names.ts';
-import { builtInAlone, type WriterTasks, writerPolicies } from './writer-policies.ts';
+import type { ClustersetTasks } from './set-tasks.ts';
+import { writerPolicies } from './writer-policies.ts';
+import { builtInAlone, type WriterTasks } from './writer-tasks.ts';
 
 /**
  * Limits of the writer besides RBAC: admission policies, and a priority level that bounds its share of the

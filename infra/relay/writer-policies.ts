@@ -23,23 +23,12 @@ import {
   policy,
   type Rule,
 } from './admission-policy.ts';
-import { clustersetPolicies, isNotImported } from './clusterset-policies.ts';
-import type { ClustersetTasks } from './clusterset-tasks.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { protectedLabel } from './relay-names.ts';
+import type { ClustersetTasks } from './set-tasks.ts';
 import { allEndpoints, manager, ofAService, serviceOf, slices, staysWithItsService } from './slice-rules.ts';
-
-/** The objects that the cluster's switches let the hub write. */
-export interface WriterTasks {
-  /** Objects of Kubernetes' two controllers. */
-  readonly builtIn: boolean;
-  /** Slices of Services that opt in. */
-  readonly optIn: boolean;
-  /** Deletion of what the built-in controllers leave behind of these. */
-  readonly cleanup: boolean;
-}
-
-export const builtInAlone: WriterTasks = { builtIn: true, optIn: false, cleanup: false };
+import { relayParts } from './wing.ts';
+import { builtInAlone, type WriterTasks } from './writer-tasks.ts';
 
 export const writerPolicies = (
   namespace: string,
@@ -50,8 +39,7 @@ export const writerPolicies = (
     name: 'fleet-endpoints-writer-slices',
     kinds: [slices],
     validations: sliceRules(tasks),
-    // A policy of their own holds the slices of imports.
-    conditions: clusterset?.imports ? [isNotImported] : [],
+    conditions: clusterset ? relayParts.flatMap((part) => part.sliceConditions(clusterset)) : [],
   }),
   ...policy(namespace, {
     name: 'fleet-endpoints-writer-endpoints',
@@ -74,7 +62,7 @@ export const writerPolicies = (
       parameterNotFoundAction: 'Allow',
     },
   ),
-  ...(clusterset ? clustersetPolicies(namespace, clusterset) : []),
+  ...(clusterset ? relayParts.flatMap((part) => part.policies(namespace, clusterset)) : []),
 ];
 
 const endpoints = { apiGroups: [''], resources: ['endpoints'] };

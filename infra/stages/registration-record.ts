@@ -2,8 +2,8 @@
  * The registration of a cluster, which its stack writes, or `fleet-endpoints cluster register` if the stack
  * is unchanged.
  */
-import { membershipOf } from '#infra/config/clusterset-rules.ts';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
+import { configParts } from '#infra/config/wing.ts';
 
 export interface RegisteredQueues {
   readonly urls: {
@@ -23,7 +23,10 @@ export function registrationRecord(
 ) {
   const { id, labels, mode, optIn, settings } = cluster;
   const api = apiOf(cluster);
-  const clusterset = membershipOf(cluster, set);
+  const parts: { readonly clusterset?: object } = Object.assign(
+    {},
+    ...configParts.map((part) => part.registration(cluster, set)),
+  );
   // Without `optIn: off`: a switch by hand then stays, and the first other value of clusters.yaml takes
   // effect (shared/clusters/registration.ts).
   return {
@@ -31,7 +34,7 @@ export function registrationRecord(
     ...(Object.keys(labels).length > 0 && { labels }),
     mode,
     ...(optIn !== 'off' && { optIn }),
-    ...(clusterset && { clusterset }),
+    ...parts,
     settings,
     queues: urls,
     eventsArn,

@@ -5,28 +5,31 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
-import type { Item, Value } from '#shared/store/table.ts';
+import type { Item, Table, Value } from '#shared/store/table.ts';
 import {
   exportsAnyOf,
   importsAnyOf,
   membershipAttributes,
   membershipNames,
   membershipOf,
+  namespacesText,
+  noteImporter,
   storedMembership,
 } from './clusterset-membership.ts';
+import type { ClusterState } from './record.ts';
 import { decodeMode, isDeregistered } from './writer/mode.ts';
 
 /** The membership of the last registration, as text. */
 const registered = 'clustersetFile';
 
-export interface RegisteredMembership {
+interface RegisteredMembership {
   readonly attributes: { readonly [attribute: string]: Value };
   readonly membership: ClustersetMembership;
   readonly isChanged: boolean;
 }
 
 /** `given` is undefined for a cluster that neither exports nor imports. */
-export function registeredMembership(
+function registeredMembership(
   known: Item | undefined,
   given: ClustersetMembership | undefined,
 ): RegisteredMembership {
@@ -80,9 +83,26 @@ const switchOf = ({
  * Returns the attributes of a cluster that is registered again after a rebuild: unchanged, with manual
  * switches.
  */
-export const keptMembership = (former: Item): { readonly [attribute: string]: Value } =>
+const keptMembership = (former: Item): { readonly [attribute: string]: Value } =>
   Object.fromEntries(
     [registered, ...membershipNames].flatMap((name) =>
       former[name] === undefined ? [] : [[name, former[name]]],
     ),
   );
+
+export const setRegistration = {
+  register: async (
+    table: Table,
+    cluster: string,
+    { known, given }: { readonly known: Item | undefined; readonly given: object | undefined },
+  ): Promise<Omit<RegisteredMembership, 'membership'>> => {
+    const registered = registeredMembership(known, given as ClustersetMembership | undefined);
+    await noteImporter(table, cluster, registered.membership);
+    return registered;
+  },
+  kept: keptMembership,
+  switchesText: (cluster: ClusterState | undefined): string => {
+    const { imports, exports } = cluster ? membershipOf(cluster) : noMembership;
+    return `imports ${imports}, exports ${namespacesText(exports)}`;
+  },
+};

@@ -3,14 +3,13 @@
  * register` and `rebuild`, and by a local run.
  */
 
+import { concurrently } from '#shared/concurrently.ts';
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
-import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import { absentOr, type Item, numberOf, type Table, type Value } from '#shared/store/table.ts';
-import { noteImporter } from './clusterset-membership.ts';
+import { registrationParts } from '#shared/wing.ts';
 import { type ApiAccess, historySince, madeAt, type QueueUrls } from './record.ts';
-import { keptMembership, registeredMembership } from './registered-membership.ts';
 import { isMode, isRegistered, type Mode, rebuilding } from './writer/mode.ts';
 
 export interface Registration {
@@ -19,8 +18,8 @@ export interface Registration {
   readonly mode: Mode;
   /** `off` if left out. */
   readonly optIn?: OptIn;
-  /** Absent for a cluster that neither exports nor imports. */
-  readonly clusterset?: ClustersetMembership;
+  /** Its membership in a set, which the parts of `registrationParts` read. */
+  readonly clusterset?: object;
   readonly settings?: Partial<ClusterSettings>;
   readonly queues?: QueueUrls;
   /** ARNs of the events and syncs queues. Only messages in the events queue count as the cluster's. */
@@ -34,6 +33,8 @@ export interface Registration {
  * (removal.ts).
  */
 export const purgingUntil = 'clearedUntil';
+
+type Attributes = { readonly [attribute: string]: Value };
 
 const idShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -71,8 +72,10 @@ export async function registerCluster(
     ...(cluster.labels && { labels: JSON.stringify(cluster.labels) }),
   };
   const before = await table.get(metaKey(cluster.id));
-  const { membership, attributes, isChanged: joins } = registeredMembership(before, cluster.clusterset);
-  await noteImporter(table, cluster.id, membership);
+  const change = { known: before, given: cluster.clusterset };
+  const parts = await concurrently(1, registrationParts, (part) => part.register(table, cluster.id, change));
+  const attributes = Object.assign({}, ...parts.map((part) => part.attributes)) as Attributes;
+  const joins = parts.some((part) => part.isChanged);
   const former = before?.['settings'] as string | undefined;
   const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
   // Every service is woken as after a switch of mode, because work that is done by the former settings may
@@ -123,10 +126,7 @@ function longerKeptSince(former: string | undefined, settings: string, nowMs: nu
  * `off` is not written, so the first other value in clusters.yaml takes effect as long as no operator has
  * switched it.
  */
-function optInOf(
-  { optIn }: Pick<Registration, 'optIn'>,
-  nowMs: number,
-): { readonly [attribute: string]: Value } {
+function optInOf({ optIn }: Pick<Registration, 'optIn'>, nowMs: number): Attributes {
   return optIn && optIn !== 'off' ? { optIn, optInSince: nowMs } : {};
 }
 
@@ -169,7 +169,7 @@ export async function giveUpAccess(table: Table, cluster: string): Promise<void>
 async function reregister(
   table: Table,
   { id, mode, ...more }: Registration,
-  set: { readonly [attribute: string]: Value },
+  set: Attributes,
   nowMs: number,
 ): Promise<Mode> {
   const former = await table.get(metaKey(id));
@@ -184,7 +184,7 @@ async function reregister(
       ...metaKey(id),
       ...set,
       ...(former?.[rebuilding] !== undefined && {
-        ...keptMembership(former),
+        ...Object.assign({}, ...registrationParts.map((part) => part.kept(former))),
         ...keptWasActive(former, mode),
       }),
       ...raised,

@@ -3,6 +3,7 @@
  * removed without it (MC-70..73, MC-76). A silent source is absent from the plan of an import, unlike a
  * source without pods.
  */
+import { silentAfterMs } from '#shared/contract/silence.ts';
 
 /**
  * - `fresh`: its endpoints follow its records.
@@ -20,9 +21,6 @@ export interface Witness {
   /** ms since the epoch; 0: none has come. */
   readonly heartbeatAtMs: number;
 }
-
-/** A relay without a heartbeat for so long counts as silent: three heartbeats (`relay.heartbeatMs`). */
-export const silentAfterMs = 90_000;
 
 /** MC-70: may an import run use the source's records now? */
 export function isFresh({ isSynced, isPaused, heartbeatAtMs }: Witness, nowMs: number): boolean {

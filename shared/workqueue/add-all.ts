@@ -3,14 +3,14 @@
  * next position, in case a worker dies.
  */
 
-import { isMember } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { recordWaking, type Waking, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
+import { concurrently } from '#shared/concurrently.ts';
 import { isCanary } from '#shared/contract/canary.ts';
 import { type PageBudget, type WalkPosition, walkServices } from '#shared/store/inputs/service-walk.ts';
+import { moreWakeUps } from '#shared/wing.ts';
 import { addEach } from './add.ts';
 import type { StageDeps } from './deps.ts';
-import { memberWakeUps } from './member-wake-ups.ts';
 import { wakeNow } from './rules/message.ts';
 
 type AddAllDeps = Pick<StageDeps, 'table' | 'queues' | 'now' | 'log'>;
@@ -51,9 +51,15 @@ export async function addStep(
     ? { services: [], place: undefined }
     : await walkServices(store, from?.place, step);
   const wakeUps = services.map(({ namespace, name }) => wakeNow(namespace, name));
-  const ofSet = isWalked || place || !isMember(cluster) ? [] : await memberWakeUps(deps.table, cluster);
+  const others = await concurrently(1, isWalked || place ? [] : moreWakeUps, (more) =>
+    more(deps.table, cluster),
+  );
   const { syncs } = deps.queues(cluster.id, cluster.queues);
-  const { refused, failure } = await addEach(deps, syncs, cluster.id, [...again, ...wakeUps, ...ofSet]);
+  const { refused, failure } = await addEach(deps, syncs, cluster.id, [
+    ...again,
+    ...wakeUps,
+    ...others.flat(),
+  ]);
   if (refused.length > maxRefused) throw failure;
   const next = { place, refused: refused.map(({ namespace, kind, name }) => ({ namespace, kind, name })) };
   const isRecorded = await recordWaking(deps.table, cluster, next);

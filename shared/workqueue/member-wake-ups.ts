@@ -1,5 +1,5 @@
 /** Wake-ups of all exports and imports of a member of a set, after a switch and with each resync. */
-import { importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
+import { importsAnything, isMember, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
@@ -23,6 +23,7 @@ export async function memberWakeUps(
   cluster: ClusterRecord,
   { isResync = false }: { readonly isResync?: boolean } = {},
 ): Promise<readonly WakeUp[]> {
+  if (!isMember(cluster)) return [];
   const store = { table, cluster: cluster.id };
   const { maxExports, maxExportsOfCluster } = defaultLimits.sync;
   const most = { inNamespace: 2 * maxExports, inCluster: 2 * maxExportsOfCluster };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { manifestText } from '#infra/cli/act/relay-install.ts';
-import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';
+import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';
 import { authorityData } from './clusters-file.ts';
 
 const relay = 'relay: { identity: { type: pod-identity, clusterName: c } }';

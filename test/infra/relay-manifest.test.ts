@@ -5,12 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { chartTemplates } from '#infra/relay/chart-templates.ts';
 import { chartValues } from '#infra/relay/chart-values.ts';
-import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { type RelayInstall, relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
 import { relayAlerts, relayMonitoring } from '#infra/relay/prometheus-objects.ts';
 import { relayRbac } from '#infra/relay/rbac.ts';
-import { type WriterTasks, writerPolicies } from '#infra/relay/writer-policies.ts';
+import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';
+import { writerPolicies } from '#infra/relay/writer-policies.ts';
+import type { WriterTasks } from '#infra/relay/writer-tasks.ts';
 import { relayEnv } from '#shared/contract/env.ts';
 import { relayMetrics } from '#shared/contract/relay-metrics.ts';
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
 import { relayManifest } from '#infra/relay/manifest.ts';
 import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
-import type { WriterTasks } from '#infra/relay/writer-policies.ts';
+import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';
+import type { WriterTasks } from '#infra/relay/writer-tasks.ts';
 import type { Connection } from '#shared/clusters/api/connection.ts';
 import type { ControlPlane } from './control-plane.ts';
 

@@ -69,7 +69,9 @@ const rules: readonly Rule[] = [
       /^(shared\/clusters\/api|infra\/cli\/ask\/explain|infra\/cli\/ask\/history)\//.test(file) &&
       /^(\.\.\/|#shared\/(store|clusters)\/)/.test(from) &&
       !typeOnly &&
-      !/^#shared\/clusters\/(clusterset-membership|source-record|source-witness|relay\/first-lists|writer\/(mode|writer-for))\.ts$/.test(from),
+      !/^#shared\/clusters\/(clusterset-membership|source-record|source-witness|relay\/first-lists|writer\/(mode|writer-for))\.ts$/.test(
+        from,
+      ),
   },
   {
     name: 'the rules of the work queue know the type of a wake-up only',
@@ -260,7 +262,8 @@ it('files are small', () => {
 
 /**
  * Names of roles that several folders have: the interface of a driver, a stage's dependencies and its batch,
- * and the parts of the two controllers.
+ * the parts of the
+ * two controllers, and the doors of the wing.
  */
 const sharedNames: readonly string[] = [
   'port.ts',
@@ -269,6 +272,7 @@ const sharedNames: readonly string[] = [
   'outcome.ts',
   'plan.ts',
   'decide.ts',
+  'wing.ts',
 ];
 
 it('file names are unique, but for names of roles', () => {

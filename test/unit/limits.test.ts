@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 
 const { ingest, sync, runs, relay, election, queue } = defaultLimits;
 

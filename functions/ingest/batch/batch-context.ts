@@ -1,6 +1,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import type { PodChange } from '#shared/membership/pod-change.ts';
+import type { HeartbeatMessage, OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import type { ObjectRecord } from '#shared/store/inputs/objects.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
@@ -20,6 +21,20 @@ export interface BatchContext {
    * object, service and namespace of a message.
    */
   readonly checkTime: () => void;
+  /** What else a batch does, besides the endpoints of the cluster's own services. */
+  readonly parts: readonly IngestPart[];
+}
+
+export interface IngestPart {
+  /** Called with a heartbeat of a relay that lives now. */
+  readonly onHeartbeat: (context: MessageContext, message: HeartbeatMessage) => Promise<void>;
+  /** Called with an EndpointSlice. Returns true for one that is no Service's of the cluster. */
+  readonly onSlice: (context: MessageContext, seen: OutputEntry) => boolean;
+  /**
+   * Returns wake-ups that the batch's objects concern besides those of the cluster's own services. `woken`:
+   * the services whose inputs have changed.
+   */
+  readonly onBatch: (batch: BatchContext, woken: readonly WakeUp[]) => Promise<readonly WakeUp[]>;
 }
 
 export interface MessageContext extends BatchContext {

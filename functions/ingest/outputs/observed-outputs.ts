@@ -2,17 +2,10 @@
  * Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients
  * wrote.
  */
-import { importsAnything } from '#shared/clusters/clusterset-membership.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
-import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
-import {
-  importsManagedBy,
-  labelSliceManagedBy,
-  optInManagedBy,
-  slicesManagedBy,
-} from '#shared/kube/names.ts';
+import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeEntries, type LiveOutputs, type OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
@@ -39,29 +32,12 @@ export async function applyObserved(
   const unclear: OutputEntry[] = [];
   await concurrently(16, entries, async (seen) => {
     context.checkTime();
-    const isImported = kind === 'EndpointSlice' && seen.managedBy === importsManagedBy;
-    // A slice without the label of its derived Service serves nothing, also if the managed-by label is gone
-    // too.
-    const wasImported = kind === 'EndpointSlice' && seen.formerService?.startsWith(derivedPrefix);
-    if (isImported || wasImported) noteImportedSlice(context, seen);
-    if (isImported) return;
+    if (kind === 'EndpointSlice' && context.parts.some((part) => part.onSlice(context, seen))) return;
     if (inShadow && !(await isOptInSlice(context, kind, seen)))
       await saveObserved(context, kind, seen, listedAt);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
-}
-
-/**
- * Wakes the import of a slice that another client changed or deleted. A deletion of ours wakes it in vain.
- * The wake-up is delayed, so that two competing writers alternate slowly.
- */
-function noteImportedSlice({ deps, cluster, effects }: MessageContext, seen: OutputEntry): void {
-  const { namespace, service, formerService, isOwnWrite, deleted } = seen;
-  if (isOwnWrite || !importsAnything(cluster)) return;
-  if (!deleted) deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
-  for (const derived of new Set([service, formerService]))
-    if (derived) effects.importedSlices.push({ namespace, derived });
 }
 
 /**

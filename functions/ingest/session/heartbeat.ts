@@ -1,5 +1,5 @@
 import { recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
-import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';

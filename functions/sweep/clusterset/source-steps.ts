@@ -6,13 +6,8 @@ import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type SourceRecord, sourceOf } from '#shared/clusters/source-record.ts';
 import { witnessOf } from '#shared/clusters/source-witness.ts';
-import {
-  isFresh,
-  isHalfSilent,
-  isLookedAt,
-  type SourceState,
-  silentAfterMs,
-} from '#shared/clusterset/source-state.ts';
+import { isFresh, isHalfSilent, isLookedAt, type SourceState } from '#shared/clusterset/source-state.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 
 /**
  * The answer of a cluster's API when sweep reads the cluster's identity.

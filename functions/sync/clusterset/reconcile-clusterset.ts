@@ -11,7 +11,7 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { takeTurn } from '#shared/workqueue/import-turns.ts';
+import { takeTurn, waitsForTurn } from '#shared/workqueue/import-turns.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';
 import { type Outcome, ok, RequeueAfter } from '#shared/workqueue/rules/outcome.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
@@ -27,17 +27,24 @@ import { type ClustersetRun, refusedByCluster } from './clusterset-run.ts';
 import { runExport } from './reconcile-export.ts';
 import { runImport } from './reconcile-import.ts';
 
-export const exportReconciler: Reconciler = {
+const exportReconciler: Reconciler = {
   reconcile: (deps, attempt) => reconcile(deps, attempt, 'export'),
   requeueAfterLostLease,
 };
-export const importReconciler: Reconciler = {
+const importReconciler: Reconciler = {
+  // A change of one export wakes an import in every cluster. A storm of them leaves the worker and its
+  // cluster's API to the cluster's own services.
+  atOnce: 4,
+  waitsForTurn,
   reconcile: (deps, attempt) => {
     takeTurn(deps, attempt.claim.message);
     return reconcile(deps, attempt, 'import');
   },
   requeueAfterLostLease,
 };
+
+export const exportWork = { kind: 'export', reconciler: exportReconciler } as const;
+export const importWork = { kind: 'import', reconciler: importReconciler } as const;
 
 /** Both kinds have one part, of the same name. */
 type Kind = 'export' | 'import';

@@ -6,6 +6,10 @@ import type { Prefetch } from './prefetch.ts';
 import type { RunResult } from './run-result.ts';
 
 export interface Reconciler {
+  /** Wake-ups of a batch that run at once, apart from those of other kinds. Left out: `servicesAtOnce`. */
+  readonly atOnce?: number;
+  /** Resolves to true if the wake-up has been sent again for its turn, so it is done with here. */
+  readonly waitsForTurn?: (deps: SyncDeps, message: WakeUpMessage) => Promise<boolean>;
   /**
    * Begins reads of the run while the lease is being claimed. Returns undefined if the claim is unlikely to
    * succeed.

@@ -12,8 +12,8 @@ import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
-import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 import { offsetOf, waitOf } from './relay-timing.ts';
 
 export interface DoctorDeps {

@@ -1,13 +1,5 @@
 import type { TriggerTimes } from '#shared/controllers/triggertime/tracker.ts';
-import type {
-  AddressType,
-  Endpoint,
-  EndpointSlice,
-  EventSketch,
-  Node,
-  Pod,
-  Service,
-} from '#shared/kube/types.ts';
+import type { AddressType, EndpointSlice, EventSketch, Node, Pod, Service } from '#shared/kube/types.ts';
 import type { Efficiency } from './efficiency.ts';
 
 /**

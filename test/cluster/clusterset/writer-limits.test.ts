@@ -3,7 +3,7 @@
  * manifest's RBAC and admission policies.
  */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { ClustersetTasks } from '#infra/relay/clusterset-tasks.ts';
+import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';
 import { writerPolicies } from '#infra/relay/writer-policies.ts';
 import { httpsClusterApi } from '#shared/clusters/api/https.ts';
 import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';

@@ -3,7 +3,7 @@
  * server: with opt-in only, and with mode active.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { WriterTasks } from '#infra/relay/writer-policies.ts';
+import type { WriterTasks } from '#infra/relay/writer-tasks.ts';
 import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
 import {
   labelEndpointsManagedBy,

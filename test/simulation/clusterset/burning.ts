@@ -2,7 +2,7 @@
  * An exporter burns down: its relays and its API are gone for some minutes, and heartbeats that it had sent
  * before arrive late. Nothing of it may be added to an import meanwhile.
  */
-import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 import { burnsForMs } from './draw.ts';
 import type { Member } from './member.ts';
 import type { SetMember, SetState } from './set-state.ts';

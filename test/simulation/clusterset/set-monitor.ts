@@ -8,7 +8,7 @@ import { sourceOf } from '#shared/clusters/source-record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { settledWinner, type Winner } from '#shared/clusterset/precedence.ts';
-import { silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import {
   importsManagedBy,

@@ -5,7 +5,8 @@ import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists
 import { sourceOf } from '#shared/clusters/source-record.ts';
 import { isListed } from '#shared/clusters/source-witness.ts';
 import { hasLeft } from '#shared/clusters/writer/mode.ts';
-import { isFresh, silentAfterMs } from '#shared/clusterset/source-state.ts';
+import { isFresh } from '#shared/clusterset/source-state.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 import type { SourceStateName } from './explanation.ts';
 import { timeText } from './facts.ts';
 

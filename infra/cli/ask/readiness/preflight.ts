@@ -6,9 +6,9 @@ import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import type { RightsAnswer } from '#shared/clusters/writer/readiness.ts';
-import { silentAfterMs } from '#shared/clusterset/source-state.ts';
 import { canaryName } from '#shared/contract/canary.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
 
 export interface Check {
   readonly check: string;
