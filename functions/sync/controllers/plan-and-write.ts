@@ -55,7 +55,7 @@ async function proveNotSwitched({ deps, cluster }: Run): Promise<void> {
     now.modeSwitch.count === cluster.modeSwitch.count &&
     now.incarnation === cluster.incarnation &&
     now.writerConflict === cluster.writerConflict;
-  if (!isSame) throw requeueRun(deps, 'outOfTime', { reason: 'the cluster was switched during the run' });
+  if (!isSame) throw requeueRun(deps, 'soon', { reason: 'the cluster was switched during the run' });
 }
 
 interface Decided<P> {
