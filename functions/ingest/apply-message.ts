@@ -75,9 +75,9 @@ async function applyLiveInputs(context: MessageContext, message: LiveInputs): Pr
   await concurrently(
     16,
     message.entries,
-    async ({ namespace, name, resourceVersion, projection, observedAtMs }) => {
+    async ({ namespace, name, resourceVersion, projection, notReady, observedAtMs }) => {
       const version = versionOf(incarnation, resourceVersion);
-      const entry = { namespace, name, version, asOf, projection, observedAtMs };
+      const entry = { namespace, name, version, asOf, projection, notReady, observedAtMs };
       await applyObject(
         context,
         message.kind,

@@ -63,7 +63,11 @@ export class Session {
       (kind) => this.#readers.find((reader) => reader.kind === kind)?.readUpTo,
     );
     const { outputs, resyncMs, clusterset } = options;
-    const sentIndex = new SentIndex({ ...deps, outputs });
+    const sentIndex = new SentIndex({
+      ...deps,
+      outputs,
+      putForAnswers: (key, entry) => this.outbox.putForAnswers('Pod', key, entry),
+    });
     this.#sentIndex = sentIndex;
     const reflectorDeps = {
       ...deps,
@@ -89,7 +93,11 @@ export class Session {
   async run(signal: AbortSignal): Promise<void> {
     const { uid, firstListVersion, session } = this.outbox.header;
     this.#deps.log.info('session begun', { session, uid, firstListVersion });
-    await Promise.all([...this.#readers.map((r) => r.run(signal)), this.#beat(signal)]);
+    try {
+      await Promise.all([...this.#readers.map((r) => r.run(signal)), this.#beat(signal)]);
+    } finally {
+      this.#sentIndex.close();
+    }
   }
 
   get #readers(): readonly (Reflector | OptionalReflector)[] {

@@ -10,8 +10,9 @@ import { recordRead } from '#shared/clusters/relay/relay-state.ts';
 import { bindOwnSession } from '#shared/clusters/relay/sessions.ts';
 import { concurrentlyToEnd } from '#shared/concurrently.ts';
 import type { Limits } from '#shared/contract/limits.ts';
+import { encodeNotReady } from '#shared/kube/projection/not-ready.ts';
 import { encodeProjection } from '#shared/kube/projection/projection.ts';
-import type { InputKind } from '#shared/kube/types.ts';
+import type { InputKind, Pod } from '#shared/kube/types.ts';
 import { encodeParts, type ListHeader } from '#shared/queue/list-parts.ts';
 import { type InputEntry, maxProjectionSize, messageVersion } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -82,12 +83,13 @@ async function list<K extends InputKind>(
       keep: (object): InputEntry => {
         const { namespace = '', name, resourceVersion = '0' } = object.metadata;
         const projection = encodeProjection(kind, object as never);
-        bytes += entryBytes + Buffer.byteLength(projection);
+        const notReady = kind === 'Pod' ? encodeNotReady(object as Pod) : undefined;
+        bytes += entryBytes + Buffer.byteLength(projection) + (notReady?.length ?? 0);
         if (bytes > maxListBytes)
           throw new Error(
             `the list of every ${kind} has more than ${maxListBytes} bytes: sweep makes none that is larger`,
           );
-        return { namespace, name, resourceVersion, projection };
+        return { namespace, name, resourceVersion, projection, ...(notReady && { notReady }) };
       },
     });
     return { resourceVersion, entries: [...items].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };

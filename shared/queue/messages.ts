@@ -58,6 +58,8 @@ export interface InputEntry {
    * `resourceVersion`.
    */
   readonly projection?: string;
+  /** What is said of a Pod that is not ready, as text (kube/projection/not-ready.ts). For answers alone. */
+  readonly notReady?: string;
   /** Time when the relay saw the object, ms since the epoch by the relay's clock. */
   readonly observedAtMs?: number;
 }

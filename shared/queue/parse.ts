@@ -7,6 +7,7 @@
 import { defaultLimits, type QueueLimits } from '#shared/contract/limits.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '#shared/kube/api-validation.ts';
 import { isKubernetesVersion } from '#shared/kube/kubernetes-version.ts';
+import { maxNotReadyBytes } from '#shared/kube/projection/not-ready.ts';
 import { decodeProjection } from '#shared/kube/projection/projection.ts';
 import { invalidField } from '#shared/kube/projection/projection-check.ts';
 import { allKinds, type InputKind, isInput, type Kind } from '#shared/kube/types.ts';
@@ -159,6 +160,14 @@ const output = {
   object: optional(object),
 } satisfies Checks<Exclude<keyof OutputEntry, keyof InputEntry>>;
 
+/** Its reader checks the rest, because nothing of it concerns the object. */
+const notReady = optional(
+  needs(
+    isText((value) => value !== '' && Buffer.byteLength(value) <= maxNotReadyBytes),
+    `text of 1 to ${maxNotReadyBytes} bytes is needed`,
+  ),
+);
+
 export interface RefusedEntry {
   /** Empty if the entry's field is not text. */
   readonly namespace: string;
@@ -177,7 +186,7 @@ export function checkEntries<E extends Entry>(
 ): { readonly accepted: readonly E[]; readonly refused: readonly RefusedEntry[] } {
   const check = fields({
     ...entryHeader(kind),
-    ...(isInput(kind) ? { projection: optional(projectionText(kind)) } : output),
+    ...(isInput(kind) ? { projection: optional(projectionText(kind)), notReady } : output),
   });
   const accepted: E[] = [];
   const refused: RefusedEntry[] = [];

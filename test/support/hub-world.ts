@@ -15,7 +15,9 @@ import {
   relayKey,
 } from '#functions/relay/projection/entries.ts';
 import { isEcho } from '#functions/relay/projection/own-write.ts';
+import { SentIndex } from '#functions/relay/projection/sent-index.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
+import type { KubeObject } from '#functions/relay/source/watch-source.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
@@ -69,7 +71,8 @@ export interface HubWorldOptions {
   /** Sweep's metrics of clusters, all by default. */
   readonly clusterMetrics?: ClusterMetrics;
   /**
-   * Changes go through the relay's own outbox, which gathers them. Otherwise each is sent at once, by itself.
+   * Changes go through the relay's own index and outbox, which drop and gather them. Otherwise each is sent at
+   * once, by itself.
    */
   readonly gathers?: boolean;
   /**
@@ -94,6 +97,7 @@ export class HubWorld {
   #uids = 0;
   #onBatch: NonNullable<HubWorldOptions['onBatch']>;
   readonly #outbox: Outbox | undefined;
+  readonly #sentIndex: SentIndex | undefined;
   readonly #readUpTo = new Map<Kind, string>();
   readonly #timers: { readonly atMs: number; readonly run: () => void }[] = [];
 
@@ -118,6 +122,7 @@ export class HubWorld {
       firstListVersion: String(this.store.resourceVersion),
     };
     this.#outbox = options.gathers ? this.#newOutbox() : undefined;
+    this.#sentIndex = this.#outbox && this.#newSentIndex(this.#outbox);
     const log = options.log ?? silent;
     const metrics: Metrics = {
       put: (name, value, dimensions) => {
@@ -303,6 +308,7 @@ export class HubWorld {
     for (let start = 0; start === 0 || start < objects.length; start += pageSize) {
       const page = objects.slice(start, start + pageSize).map((o: RawObject) => {
         const rv = o.metadata.resourceVersion ?? '0';
+        this.#sentIndex?.onListed(kind, o as KubeObject, rv, false);
         return {
           key: relayKey(o),
           entry: isInput(kind)
@@ -325,6 +331,13 @@ export class HubWorld {
     previous: RawObject | undefined,
   ): Promise<void> {
     const asOf = String(this.store.resourceVersion);
+    if (this.#outbox && this.#sentIndex) {
+      const event = { type: deleted ? 'DELETED' : 'MODIFIED', object: object as KubeObject } as const;
+      const changed = this.#sentIndex.onEvent(kind, event, asOf);
+      this.#readUpTo.set(kind, asOf);
+      if (changed) this.#outbox.put(kind, relayKey(object), changed, isEcho(kind, event, changed));
+      return;
+    }
     const formerService = previous?.metadata.labels?.['kubernetes.io/service-name'];
     const moved =
       kind === 'EndpointSlice' &&
@@ -338,29 +351,30 @@ export class HubWorld {
           outputs: this.outputs,
           more: { ...(deleted && { deleted: true as const }), ...(moved && { formerService }) },
         });
-    this.#readUpTo.set(kind, asOf);
-    if (this.#outbox)
-      this.#outbox.put(
-        kind,
-        relayKey(object),
-        entry,
-        isEcho(kind, { type: deleted ? 'DELETED' : 'MODIFIED', object: object }, entry),
-      );
-    else await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
+    await this.#send({ ...this.#header, type: 'live', kind, asOf, entries: [entry] } as EventsMessage);
   }
 
-  #newOutbox(): Outbox {
+  #relayRuntime() {
     const after = (ms: number, run: () => void): (() => void) => {
       const timer = { atMs: this.now + ms, run };
       this.#timers.push(timer);
       return () => void (this.#timers.includes(timer) && this.#timers.splice(this.#timers.indexOf(timer), 1));
     };
     const clock = { now: () => this.now, monotonic: () => this.now, random: () => 0.5, after };
-    return new Outbox(
-      { queue: this.queues.events, clock, log: silent, meter: new Meter(), limits: defaultLimits },
-      this.#header,
-      (kind) => this.#readUpTo.get(kind),
-    );
+    return { clock, log: silent, meter: new Meter(), limits: defaultLimits };
+  }
+
+  #newOutbox(): Outbox {
+    const deps = { queue: this.queues.events, ...this.#relayRuntime() };
+    return new Outbox(deps, this.#header, (kind) => this.#readUpTo.get(kind));
+  }
+
+  #newSentIndex(outbox: Outbox): SentIndex {
+    return new SentIndex({
+      ...this.#relayRuntime(),
+      outputs: this.outputs,
+      putForAnswers: (key, entry) => outbox.putForAnswers('Pod', key, entry),
+    });
   }
 
   async #send(message: EventsMessage): Promise<void> {

@@ -84,6 +84,18 @@ const rules: readonly Rule[] = [
       from.endsWith('/shared-reads.ts') && file !== 'shared/store/inputs/namespace-pods.ts',
   },
   {
+    name: 'why a Pod is not ready is sent by the relay and sweep, and read for answers: no decision knows it',
+    isBroken: ({ file, from }) =>
+      /\/(not-ready|pod-for-answers)\.ts$/.test(from) &&
+      !/^infra\/(cli\/ask|console)\//.test(file) &&
+      ![
+        'functions/relay/projection/entries.ts',
+        'functions/sweep/own-list.ts',
+        'shared/queue/parse.ts',
+        'shared/store/inputs/pod-for-answers.ts',
+      ].includes(file),
+  },
+  {
     name: 'an entry is imported by a local run only',
     isBroken: ({ file, from }) => isEntry(from) && !isEntry(file) && !file.startsWith('test/'),
   },
@@ -116,6 +128,8 @@ describe('imports', () => {
     ['infra/cli/ask/explain/planted.ts', `import { readOutputs } from '#shared/store/outputs/outputs.ts';`],
     ['shared/workqueue/rules/planted.ts', `import { encodeWakeUp } from '#shared/queue/wake-up-message.ts';`],
     ['functions/sync/planted.ts', `import { SharedReads } from '#shared/store/inputs/shared-reads.ts';`],
+    ['functions/sync/planted.ts', `import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';`],
+    ['shared/kube/planted.ts', `import { withNotReady } from './projection/not-ready.ts';`],
     ['functions/sync/planted.ts', `import './sync.handler.ts';`],
     ['functions/sync/planted.ts', `import {\n  a,\n  b,\n} from './batch';`],
   ])('in %s may not be: %s', (file, source) => {

@@ -41,11 +41,12 @@ export async function applyObject(
       name,
       version: plan.version,
       projection,
+      notReady: entry.notReady,
       unnotifiedLabels: plan.unnotifiedLabels,
       deletedAtMs: deps.now(),
     };
     await putIntoIndex(context, namespace);
-    effects.recordWrite(kind, namespace);
+    if (!isOfAnswersAlone(kind, before, entry, plan.isPending)) effects.recordWrite(kind, namespace);
     if (await putObject(store, kind, record, before)) {
       if (observedAtMs !== undefined)
         deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
@@ -62,6 +63,17 @@ export async function applyObject(
     before = await readObject(store, kind, namespace, name);
   }
 }
+
+/**
+ * Returns true for the change of a Pod that only answers read. It is no write that lists and walks would have
+ * to know of: the namespace holds the Pod as before.
+ */
+const isOfAnswersAlone = (
+  kind: InputKind,
+  before: ObjectRecord | undefined,
+  { projection, listed }: VersionedEntry,
+  isPending: boolean,
+): boolean => kind === 'Pod' && !listed && !isPending && isAlive(before) && before.projection === projection;
 
 /**
  * The batch that wrote the record may have crashed before it raised the versions of the sets or notified the

@@ -79,11 +79,12 @@ const entriesOf = (
   incarnation: number,
   { asOf, isFirst }: { asOf: Version; isFirst: boolean },
 ): readonly VersionedEntry[] =>
-  part.entries.map(({ namespace, name, resourceVersion, projection }) => ({
+  part.entries.map(({ namespace, name, resourceVersion, projection, notReady }) => ({
     namespace,
     name,
     version: versionOf(incarnation, resourceVersion),
     projection,
+    notReady,
     asOf,
     listed: true,
     ofFirstList: isFirst,

@@ -17,6 +17,7 @@ export interface VersionedEntry {
   readonly asOf: Version;
   /** Undefined: the object does not exist. */
   readonly projection: string | undefined;
+  readonly notReady?: string | undefined;
   readonly observedAtMs?: number | undefined;
   /** True for an entry of a list. The object had this state at `asOf`, in spite of any stored record. */
   readonly listed?: boolean;

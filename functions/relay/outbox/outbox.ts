@@ -1,8 +1,8 @@
 import type { RelayLimits } from '#shared/contract/limits.ts';
 import { usualMessageBytes } from '#shared/contract/sqs-limits.ts';
-import { allKinds, type Kind } from '#shared/kube/types.ts';
+import { allKinds, type InputKind, type Kind } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import type { Entry, EventsHeader } from '#shared/queue/messages.ts';
+import type { Entry, EventsHeader, InputEntry } from '#shared/queue/messages.ts';
 import { ConditionVariable } from '../runtime/condition-variable.ts';
 import { deliver, NotLeading, type OutboxDeps } from './delivery.ts';
 import { ChangeRate, gatherEchoesMs, gatherOutputsMs } from './gather-window.ts';
@@ -51,6 +51,22 @@ export class Outbox {
     const queue = this.#queueOf(kind);
     queue.put(key, entry, { nowMs: this.#deps.clock.now(), isEcho });
     if (queue.group === 'inputs') this.#rate.count(this.#deps.clock.now());
+    this.#scheduleSend();
+  }
+
+  /**
+   * Adds a state of the object that differs from the sent one for answers alone. It waits for other entries,
+   * and takes the place of a waiting one with all of its urgency.
+   */
+  putForAnswers(kind: InputKind, key: string, entry: InputEntry): void {
+    const queue = this.#queueOf(kind);
+    const waiting = queue.waiting.get(key)?.entry as InputEntry | undefined;
+    const observedAtMs = waiting?.observedAtMs;
+    queue.put(
+      key,
+      { ...entry, ...(observedAtMs !== undefined && { observedAtMs }) },
+      { nowMs: this.#deps.clock.now(), isEcho: waiting === undefined },
+    );
     this.#scheduleSend();
   }
 

@@ -6,8 +6,9 @@ import {
   labelServiceName,
   labelSliceManagedBy,
 } from '#shared/kube/names.ts';
+import { encodeNotReady } from '#shared/kube/projection/not-ready.ts';
 import { encodeProjection } from '#shared/kube/projection/projection.ts';
-import type { EndpointSlice, Endpoints, InputKind, OutputKind } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, InputKind, OutputKind, Pod } from '#shared/kube/types.ts';
 import { sizeOf } from '#shared/queue/message-size.ts';
 import { type InputEntry, maxProjectionSize, type OutputEntry } from '#shared/queue/messages.ts';
 import { isWrittenByHub } from '../source/last-writer.ts';
@@ -32,11 +33,13 @@ export function inputEntry(
   const maxBytes = maxProjectionSize[kind];
   if (bytes > maxBytes)
     throw new RangeError(`its projection has ${bytes} bytes: at most ${maxBytes} are sent`);
+  const notReady = kind === 'Pod' ? encodeNotReady(object as Pod) : undefined;
   return {
     namespace,
     name,
     resourceVersion,
     projection,
+    ...(notReady !== undefined && { notReady }),
     ...(observedAtMs !== undefined && { observedAtMs }),
   };
 }

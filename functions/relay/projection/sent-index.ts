@@ -1,17 +1,20 @@
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import { type EndpointSlice, isInput, type Kind, type OutputKind, type Pod } from '#shared/kube/types.ts';
-import type { Entry, OutputEntry } from '#shared/queue/messages.ts';
+import type { Entry, InputEntry, OutputEntry } from '#shared/queue/messages.ts';
 import { EndpointDelays } from '../delay/endpoint-delays.ts';
 import { changeOfPod, goneState, type PodState, podState, unknownState } from '../delay/pod-state.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { KubeObject, ObjectEvent } from '../source/watch-source.ts';
 import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
+import { NotReadyChanges } from './not-ready-changes.ts';
 import { OptInCounts } from './opt-in-counts.ts';
 import { isOwnImportWrite } from './own-write.ts';
 import { projectionHash } from './projection-hash.ts';
 
 export interface SentIndexDeps extends Runtime {
   readonly outputs: Outputs;
+  /** Sends an entry of a Pod that only answers read, with later ones. */
+  readonly putForAnswers?: (key: string, entry: InputEntry) => void;
 }
 
 /**
@@ -24,12 +27,14 @@ export class SentIndex {
   readonly #deps: SentIndexDeps;
   readonly #hashes = { Pod: new Map<string, number>(), Node: new Map<string, number>() };
   readonly delays: EndpointDelays;
+  readonly #notReady: NotReadyChanges;
   readonly #services = new Map<string, string>();
   readonly #optIn = new OptInCounts();
 
   constructor(deps: SentIndexDeps) {
     this.#deps = deps;
     this.delays = new EndpointDelays(deps);
+    this.#notReady = new NotReadyChanges(deps, deps.putForAnswers ?? (() => {}));
   }
 
   /**
@@ -67,8 +72,10 @@ export class SentIndex {
         : undefined;
     if (hash !== undefined && hash === sent) {
       this.#deps.meter.add('relay_unchanged_total', kind);
+      if (kind === 'Pod') this.#notReady.seen(key, withoutTime(entry as InputEntry));
       return undefined;
     }
+    if (kind === 'Pod') this.#notReady.sent(key, entry as InputEntry);
     if (hash === undefined) this.#hashes[kind].delete(key);
     else this.#hashes[kind].set(key, hash);
     const change =
@@ -103,6 +110,7 @@ export class SentIndex {
         // List and watch differ, and either may be ahead. If it is the list, then the watch has missed an
         // event: its next one must not be dropped.
         else if (this.#hashes[kind].get(key) !== hash) this.#hashes[kind].delete(key);
+        if (kind === 'Pod') this.#notReady.sent(key, entry);
       }
       return entry;
     } catch (e) {
@@ -115,6 +123,7 @@ export class SentIndex {
   /** Call it before a list from whose version a watch begins. */
   reset(kind: Kind): void {
     if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].clear();
+    if (kind === 'Pod') this.#notReady.clear();
     if (kind === 'EndpointSlice') this.#services.clear();
     this.delays.reset(kind);
     this.#optIn.reset(kind);
@@ -123,6 +132,11 @@ export class SentIndex {
   /** Call it after such a list. */
   complete(kind: Kind): void {
     this.#optIn.complete(kind);
+  }
+
+  /** Call it when the session ends. */
+  close(): void {
+    this.#notReady.clear();
   }
 
   /** Undefined until Services and slices are listed. */
@@ -150,6 +164,7 @@ export class SentIndex {
 
   #forgetOne(kind: Kind, key: string): void {
     if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].delete(key);
+    if (kind === 'Pod') this.#notReady.forget(key);
     this.#services.delete(key);
   }
 
@@ -158,6 +173,9 @@ export class SentIndex {
     this.#deps.log.error('object cannot be projected', { kind, key, error });
   }
 }
+
+/** It waits on purpose, which is no latency. */
+const withoutTime = ({ observedAtMs: _, ...entry }: InputEntry): InputEntry => entry;
 
 /** A pod's hash has its state in the last two bits, which needs no memory. */
 const hashWithState = (projection: string, state: PodState): number => projectionHash(projection) * 4 + state;

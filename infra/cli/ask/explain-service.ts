@@ -12,6 +12,7 @@ import { isShadow } from '#shared/clusters/writer/mode.ts';
 import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { decodeObjectOf, isAlive, objectsIn, readObject, readObjects } from '#shared/store/inputs/objects.ts';
+import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
 import { readCounts } from '#shared/store/outputs/service-counts.ts';
@@ -93,7 +94,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   const pods = podRecords.map(
     (r): KnownPod => ({
       name: r.name,
-      pod: decodeObjectOf('Pod', r),
+      pod: podForAnswers(r),
       past: r.unnotifiedLabels ?? [],
     }),
   );

@@ -15,6 +15,7 @@ import {
 } from '#shared/kube/pods.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { AddressType, Node, Pod, Service, ServicePort } from '#shared/kube/types.ts';
+import { notReadyDetails } from './not-ready-details.ts';
 import type { EndpointsPlace, PodVerdict, PodVerdicts, Reason, SlicePlace } from './verdict.ts';
 
 type EndpointsVerdict = PodVerdict<EndpointsPlace>;
@@ -155,7 +156,8 @@ function mismatches(selector: Labels, labels: Labels | undefined): readonly stri
 /** Returns the first reason of SH-3 that applies. */
 function unfit(pod: Pod) {
   if (isPodTerminal(pod)) return absent('PodCompleted', `phase ${pod.status?.phase}: it has run to its end`);
-  if (!pod.status?.podIP && !pod.status?.podIPs?.length) return absent('NoPodIP', 'it has no IP address yet');
+  if (!pod.status?.podIP && !pod.status?.podIPs?.length)
+    return absent('NoPodIP', `it has no IP address yet${because(pod)}`);
   return { ...absent('Terminating', terminatingSince(pod)), since: deletionRequestedAt(pod) };
 }
 
@@ -169,6 +171,11 @@ export function deletionRequestedAt({
   return Number.isNaN(sinceMs) ? deletionTimestamp : new Date(sinceMs).toISOString().replace('.000Z', 'Z');
 }
 
+const because = (pod: Pod): string =>
+  notReadyDetails(pod)
+    .map((detail) => `; ${detail}`)
+    .join('');
+
 type Readiness = Pick<PodVerdict<never>, 'reason' | 'since' | 'why'>;
 
 function readiness(pod: Pod, publish: boolean): Readiness {
@@ -180,7 +187,8 @@ function readiness(pod: Pod, publish: boolean): Readiness {
   const reason = condition?.status === 'True' ? 'Ready' : publish ? 'PublishedNotReady' : 'NotReady';
   const published =
     reason === 'PublishedNotReady' ? ', and the service publishes addresses that are not ready' : '';
-  return { reason, ...(since && { since }), why: `${why}${published}` };
+  const details = reason === 'Ready' ? '' : because(pod);
+  return { reason, ...(since && { since }), why: `${why}${details}${published}` };
 }
 
 const missingPorts = (pod: Pod, ports: readonly ServicePort[]): readonly ServicePort[] =>

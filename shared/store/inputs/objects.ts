@@ -14,6 +14,8 @@ export interface ObjectRecord {
   readonly version: Version;
   /** The projection's text. Undefined for a tombstone. */
   readonly projection: string | undefined;
+  /** What is said of a Pod that is not ready. Only answers read it (pod-for-answers.ts). */
+  readonly notReady?: string | undefined;
   /**
    * Former label sets of the object whose services are still to be notified. Each write replaces the labels
    * that select these services, so the former labels are kept until the wake-ups are sent.
@@ -148,6 +150,7 @@ const itemOf = (cluster: string, kind: InputKind, record: ObjectRecord): Item =>
   v: record.version,
   // Only tombstones need their age.
   ...(record.projection !== undefined ? { o: record.projection } : { at: record.deletedAtMs }),
+  ...(record.notReady !== undefined && { why: record.notReady }),
   ...(record.unnotifiedLabels && { past: JSON.stringify(record.unnotifiedLabels) }),
 });
 
@@ -221,6 +224,7 @@ function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRec
     ...objectOfKey(kind, namespace, item.sk),
     version: versionIn(item),
     projection: item['o'] as string | undefined,
+    notReady: item['why'] as string | undefined,
     unnotifiedLabels: unnotified === undefined ? undefined : (JSON.parse(unnotified) as readonly Labels[]),
     deletedAtMs: numberOf(item, 'at'),
   };

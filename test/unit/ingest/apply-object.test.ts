@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
 import { readObject } from '#shared/store/inputs/objects.ts';
+import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
 import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { pod, service } from '../kube/objects.ts';
@@ -237,4 +238,50 @@ it('a pod that is relabelled repeatedly without notifications stays within the s
   tellAgain();
   expect(await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('p'))))).toEqual([]);
   expect((await readObject(hub.store, 'Pod', 'ns', 'p'))?.version).toBe(versionOf(1, '20'));
+});
+
+describe('why a pod is not ready', () => {
+  const unready = pod('p', { labels: { app: 'a' }, ready: false });
+  const of = (rv: number, notReady?: string) => ({
+    ...entry('Pod', rv, unready),
+    ...(notReady !== undefined && { notReady }),
+  });
+  const why = async (hub: Awaited<ReturnType<typeof withServices>>) =>
+    (await readObject(hub.store, 'Pod', 'ns', 'p'))?.notReady;
+
+  it('why a pod is not ready is stored beside it, and goes when the pod is ready', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, of(5, '{"p":"Evicted"}')));
+    expect(podForAnswers((await readObject(hub.store, 'Pod', 'ns', 'p'))!)?.status?.reason).toBe('Evicted');
+    await hub.ingest(hub.live('Pod', 6, entry('Pod', 6, pod('p', { labels: { app: 'a' }, ready: true }))));
+    expect(await why(hub)).toBeUndefined();
+  });
+
+  it('a change of it alone wakes nothing and counts as no write of the namespace', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, of(5, '{}')));
+    expect(woken(hub)).toEqual(['svc-a']);
+    const others = () => hub.table.dump().filter((item) => item.pk !== 'c#POD#ns');
+    const before = others();
+    const { write } = hub.table.units;
+    await hub.ingest(hub.live('Pod', 6, of(6, '{"p":"x"}')));
+    expect(await why(hub)).toBe('{"p":"x"}');
+    expect(woken(hub)).toEqual([]);
+    expect(others()).toEqual(before);
+    expect(hub.table.units.write - write).toBe(1);
+  });
+
+  it('a list keeps it as the list has it', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, of(5, '{"p":"x"}')));
+    await hub.ingest(hub.list('Pod', 9, of(7, '{"p":"y"}')));
+    expect(await why(hub)).toBe('{"p":"y"}');
+  });
+
+  it('text that is too long is refused with its pod alone', async () => {
+    const hub = await withServices();
+    await hub.ingest(hub.live('Pod', 5, of(5, 'x'.repeat(1_025))));
+    expect(await readObject(hub.store, 'Pod', 'ns', 'p')).toBeUndefined();
+    expect(hub.queues.quarantine.waiting()).toHaveLength(1);
+  });
 });

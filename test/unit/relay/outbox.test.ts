@@ -353,3 +353,19 @@ it('echoes that fill the outbox do not wait for others: the relay reads on', asy
   await room;
   expect(sent.map(names)).toEqual([['a@2']]);
 });
+
+it('a state for answers alone waits for other entries, and takes over the urgency of the one that it replaces', async () => {
+  const { box, clock, sent } = outbox();
+  const at = (version: number) => ({ ...entry('p', version), observedAtMs: version });
+  const { observedAtMs: _, ...late } = at(3);
+  box.putForAnswers('Pod', 'n/p', late);
+  await clock.advance(9_000);
+  expect(sent).toEqual([]);
+  box.put('Pod', 'n/q', entry('q', 4));
+  await clock.advance(20);
+  expect(sent.map((m) => m.entries.map(({ name }) => name))).toEqual([['p', 'q']]);
+  box.put('Pod', 'n/p', at(5));
+  box.putForAnswers('Pod', 'n/p', { ...late, resourceVersion: '6' });
+  await clock.advance(200);
+  expect(sent[1]?.entries).toEqual([{ ...late, resourceVersion: '6', observedAtMs: 5 }]);
+});
