@@ -1,4 +1,6 @@
 /** A Service with a selector, or with one by annotation: what its pods should be, and what is served. */
+
+import type { Labels } from '#shared/kube/labels.ts';
 import {
   annotationOverCapacity,
   annotationSelector,
@@ -15,16 +17,12 @@ import { type SelectedPod, selectedPods } from './selected-pods.ts';
 import { nothingSelected, severalWorkloads } from './selection-causes.ts';
 import { otherManagers } from './served-causes.ts';
 import { managerOf } from './served-objects.ts';
-import { loadBalancerCauses, networkPolicyCauses } from './service-causes.ts';
+import { isEnding, loadBalancerCauses, networkPolicyCauses } from './service-causes.ts';
 import { sharedAddresses } from './shared-addresses.ts';
 import type { World } from './world.ts';
 import { zoneCauses } from './zone-causes.ts';
 
-export function bySelector(
-  world: World,
-  service: Service,
-  selector: { readonly [key: string]: string },
-): About {
+export function bySelector(world: World, service: Service, selector: Labels): About {
   const { namespace, served } = world;
   const writer = world.service?.spec?.selector ? slicesManagedBy : optInManagedBy;
   const slices = served.slices.filter((s) => !s.metadata.deletionTimestamp);
@@ -38,7 +36,7 @@ export function bySelector(
     endpoints.filter((s) => s.isReachable && s.pod !== '' && !stale.has(s.pod)).map((s) => s.pod),
   );
   const lacking = portsWithout(service, endpoints);
-  const selection = pods.length === 0 ? nothingSelected(world, selector) : undefined;
+  const selection = pods.length > 0 ? undefined : selectionCause(world, service, selector);
   const facts: Facts = { live, reachablePods, endpoints, lacking, difference, selection };
   const reach = reachOf(facts);
   const written = writtenCauses(world, writer, slices.length > 0, facts, service);
@@ -80,6 +78,10 @@ export function bySelector(
     ...{ pods, reachablePods },
   };
 }
+
+/** With a Service or a namespace that is being deleted, the pods go too. */
+const selectionCause = (world: World, service: Service, selector: Labels): Cause =>
+  isEnding(world, service) ? note('NoPods', 'its pods are gone') : nothingSelected(world, selector);
 
 interface Facts {
   readonly live: readonly SelectedPod[];

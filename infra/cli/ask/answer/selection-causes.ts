@@ -109,8 +109,9 @@ function podMiss({ pods, around, service }: World, selector: Labels): Cause | un
 
 function elsewhere({ around, namespace }: World, selector: Labels): Cause | undefined {
   const found = around.podsElsewhere ?? [];
-  if (found.length === 0) return undefined;
   const namespaces = [...new Set(found.map((p) => p.metadata.namespace ?? ''))];
+  // A common label proves nothing.
+  if (namespaces.length === 0 || namespaces.length > 2) return undefined;
   return bad(
     'OtherNamespace',
     `the selector ${pairsText(selector)} matches no pod of namespace ${namespace}, and pods of namespace ${someNames(namespaces)} (${someNames(found.map((p) => p.metadata.name))}): a Service selects pods of its own namespace alone`,

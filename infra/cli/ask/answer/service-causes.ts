@@ -53,6 +53,9 @@ export function missingService(world: World): readonly Cause[] {
   ];
 }
 
+export const isEnding = ({ around }: World, service: Service): boolean =>
+  (service.metadata.deletionTimestamp ?? around.namespace?.metadata.deletionTimestamp) != null;
+
 export function deletionCauses({ namespace, around }: World, service: Service): readonly Cause[] {
   const { deletionTimestamp, finalizers = [] } = service.metadata;
   const deleted = around.namespace?.metadata.deletionTimestamp;
@@ -85,9 +88,15 @@ export function externalName({ spec }: Service): Cause {
   );
 }
 
-export function loadBalancerCauses({ around, namespace }: World, service: Service): readonly Cause[] {
+export function loadBalancerCauses(world: World, service: Service): readonly Cause[] {
+  const { around, namespace } = world;
   const { spec = {}, status, metadata } = service;
-  if (spec.type !== 'LoadBalancer' || (status?.loadBalancer?.ingress ?? []).length > 0) return [];
+  if (
+    spec.type !== 'LoadBalancer' ||
+    isEnding(world, service) ||
+    (status?.loadBalancer?.ingress ?? []).length > 0
+  )
+    return [];
   const event = newestEvent(
     eventsOf(around.events ?? [], 'Service', metadata.name),
     'SyncLoadBalancerFailed',
