@@ -56,7 +56,7 @@ async function write(run: Run, { write }: EndpointsPlan, current: Endpoints | un
   } catch (error) {
     const isStale =
       isConflict(error) || isAlreadyExists(error) || (isNotFound(error) && write.verb === 'update');
-    return { kind: isStale ? 'stale' : 'failed', failure: () => failure(run, write, error) };
+    return { kind: isStale ? 'stale' : 'failed', failure: () => failure(run, { write, current }, error) };
   }
 }
 
@@ -90,9 +90,14 @@ async function readCurrent(run: Run): Promise<Endpoints | undefined> {
   return current;
 }
 
-async function failure(run: Run, write: EndpointsWrite, error: unknown): Promise<Outcome> {
+interface FailedWrite {
+  readonly write: EndpointsWrite;
+  readonly current: Endpoints | undefined;
+}
+
+async function failure(run: Run, { write, current }: FailedWrite, error: unknown): Promise<Outcome> {
   if (!(error instanceof ClusterApiError)) throw error;
-  const { retry, event } = endpointsFailure(write, run.inputs.service, error);
+  const { retry, event } = endpointsFailure(write, { service: run.inputs.service, current }, error);
   if (!retry) return ok;
   const fault = await faultOf(run, error, 'write');
   if (event && !fault) await run.deps.events.record(run.brief, event);

@@ -1,19 +1,27 @@
 import type { Labels } from '#shared/kube/labels.ts';
-import { annotationLeader, endpointsComponent } from '#shared/kube/names.ts';
+import {
+  annotationLeader,
+  endpointsComponent,
+  endpointsManagedBy,
+  labelEndpointsManagedBy,
+} from '#shared/kube/names.ts';
 import type { ApiFailure, Endpoints, EventSketch, Service } from '#shared/kube/types.ts';
 import type { EndpointsWrite } from './plan.ts';
 
-/** Decides on a failed write: whether it is retried, and which Event is recorded. */
+/**
+ * Decides on a failed write: whether it is retried, and which Event is recorded. `current`: the Endpoints as
+ * the run has read them.
+ */
 export function endpointsFailure(
   write: EndpointsWrite,
-  service: Service | undefined,
+  { service, current }: { readonly service: Service | undefined; readonly current: Endpoints | undefined },
   failure: ApiFailure,
 ): { readonly retry: boolean; readonly event?: EventSketch } {
   switch (write.verb) {
     case 'delete':
-      // gone already is what was wanted (EP-3); what an admission policy keeps from the writer (hand-made
-      // ones, infra/relay/writer-policies.ts) it keeps for good
-      return { retry: failure.status !== 404 && failure.status !== 422 };
+      // What is gone is what was wanted (EP-3). Hand-made Endpoints are kept from the writer for good, by an
+      // admission policy (infra/relay/writer-policies.ts).
+      return { retry: failure.status !== 404 && !(failure.status === 422 && isHandMade(current)) };
     case 'create':
       // A terminating namespace accepts no new objects and deletes the present ones (EP-64).
       if (failure.status === 403 && failure.causes.includes('NamespaceTerminating')) return { retry: false };
@@ -22,6 +30,12 @@ export function endpointsFailure(
       return { retry: true, event: updateEvent(write.object, failure) };
   }
 }
+
+const isHandMade = (current: Endpoints | undefined): boolean =>
+  current?.metadata.labels?.[labelEndpointsManagedBy] !== endpointsManagedBy &&
+  (current?.subsets ?? [])
+    .flatMap((s) => [...(s.addresses ?? []), ...(s.notReadyAddresses ?? [])])
+    .some((address) => address.targetRef?.kind !== 'Pod');
 
 /**
  * Returns false for Endpoints of a leader election. Upstream's check at its start visits all others (EP-70).

@@ -16,23 +16,35 @@ const create = {
 const update = { verb: 'update', object: endpoints([]) } as const;
 const remove = { verb: 'delete', namespace: 'ns', name: 'svc' } as const;
 
+const gone = { service: undefined, current: endpoints([]) };
+const handMade = endpoints([{ addresses: [{ ip: '192.0.2.1' }], ports: [] }], { labels: {} });
+
 describe('a failed delete', () => {
   it('a failed delete is done when there is nothing to delete', () => {
-    expect(endpointsFailure(remove, undefined, failure(404, 'NotFound'))).toEqual({ retry: false });
+    expect(endpointsFailure(remove, gone, failure(404, 'NotFound'))).toEqual({ retry: false });
   });
 
   it('a failed delete is done when admission refuses it: hand-made Endpoints are not the writer’s to delete, however often it tries', () => {
-    expect(endpointsFailure(remove, undefined, failure(422, 'Invalid'))).toEqual({ retry: false });
+    expect(
+      endpointsFailure(remove, { service: undefined, current: handMade }, failure(422, 'Invalid')),
+    ).toEqual({ retry: false });
   });
 
-  it('a failed delete is tried again without an event', () => {
-    expect(endpointsFailure(remove, undefined, failure(500))).toEqual({ retry: true });
+  it('a failed delete is tried again without an event, also of Endpoints of the controller that admission refuses once', () => {
+    expect(endpointsFailure(remove, gone, failure(422, 'Invalid'))).toEqual({ retry: true });
+    expect(endpointsFailure(remove, gone, failure(500))).toEqual({ retry: true });
   });
 });
 
 describe('a failed create', () => {
   it('a failed create is dropped without a word in a namespace that goes away', () => {
-    expect(endpointsFailure(create, service(), failure(403, 'Forbidden', 'NamespaceTerminating'))).toEqual({
+    expect(
+      endpointsFailure(
+        create,
+        { service: service(), current: undefined },
+        failure(403, 'Forbidden', 'NamespaceTerminating'),
+      ),
+    ).toEqual({
       retry: false,
     });
   });
@@ -43,7 +55,7 @@ describe('a failed create', () => {
     ['a terminating namespace under another status', failure(409, 'Conflict', 'NamespaceTerminating')],
     ['no connection', failure(0)],
   ])('a failed create is tried again with an event: %s', (_, f) => {
-    expect(endpointsFailure(create, service(), f)).toEqual({
+    expect(endpointsFailure(create, { service: service(), current: undefined }, f)).toEqual({
       retry: true,
       event: {
         type: 'Warning',
@@ -62,7 +74,7 @@ describe('a failed update', () => {
     ['forbidden', failure(403, 'Forbidden', 'NamespaceTerminating')],
     ['invalid', failure(422, 'Invalid')],
   ])('a failed update is tried again with an event: %s', (_, f) => {
-    expect(endpointsFailure(update, service(), f)).toEqual({
+    expect(endpointsFailure(update, { service: service(), current: update.object }, f)).toEqual({
       retry: true,
       event: {
         type: 'Warning',
