@@ -1,12 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import {
   cacheFolder,
   followedVersion,
+  goEnvironment,
+  goVersion,
   kubernetesFolder,
   kubernetesModule,
   controlPlaneSources as sources,
@@ -92,7 +93,7 @@ const built = (
     const sourcesOf = await module();
     await mkdir(folder, { recursive: true });
     say(
-      `building ${what}, Kubernetes ${version}, with ${await goVersion()} (minutes the first time): ${binary}`,
+      `building ${what}, Kubernetes ${version}, with ${await goVersion(sourcesOf)} (minutes the first time): ${binary}`,
     );
     const started = Date.now();
     // Renamed when it is whole, so that a build that was broken off is not taken for one.
@@ -112,21 +113,14 @@ async function hashOfSources(module: string, ldflags: string): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-async function goVersion(): Promise<string> {
-  try {
-    const { stdout } = await promisify(execFile)('go', ['version'], { cwd: sources });
-    return stdout.split(' ').slice(2, 3).join() || 'go';
-  } catch (e) {
-    throw new Error(
-      `the control plane for tests is built with Go, and \`go version\` does not work here (${(e as Error).message}); see https://go.dev/dl`,
-    );
-  }
-}
-
 function build(module: string, version: string, output: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const args = ['build', '-ldflags', ldflagsOf(version), '-o', output, '.'];
-    const go = spawn('go', args, { cwd: module, stdio: ['ignore', 'inherit', 'inherit'] });
+    const go = spawn('go', args, {
+      cwd: module,
+      env: goEnvironment,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
     go.once('error', reject);
     go.once('exit', (code, signal) => {
       if (code === 0) resolve();

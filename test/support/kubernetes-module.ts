@@ -1,7 +1,7 @@
 /** Go modules that contain the programs of another Kubernetes version. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -61,7 +61,7 @@ async function copySources(folder: string): Promise<void> {
 /**
  * k8s.io/kubernetes requires its staging modules as v0.0.0: each of them is replaced by its own release of
  * the same version. The sources are Go of test/control-plane/go.mod, which is newer than that of an older
- * version.
+ * version; `go mod tidy` raises it to that of a newer one.
  */
 async function goMod(version: string): Promise<string> {
   const { GoMod } = JSON.parse(
@@ -86,13 +86,26 @@ async function goMod(version: string): Promise<string> {
   ].join('\n\n');
 }
 
+/** Go fetches the toolchain that a module asks for if the installed one is older, whatever the machine's own setting. */
+export const goEnvironment: NodeJS.ProcessEnv = { ...process.env, GOTOOLCHAIN: 'auto' };
+
+/** Returns the version of Go that works in the folder, such as go1.27.0, with that of the machine if it is older. */
+export async function goVersion(cwd: string): Promise<string> {
+  try {
+    const versionIn = async (folder: string): Promise<string> =>
+      (await go(['env', 'GOVERSION'], folder)).trim();
+    const [used, installed] = [await versionIn(cwd), await versionIn(tmpdir())];
+    return used === installed ? used : `${used}, which its module asks for (${installed} is installed)`;
+  } catch (e) {
+    throw new Error(
+      `the tests' programs are built with Go, and \`go env GOVERSION\` does not work here (${(e as Error).message}); see https://go.dev/dl`,
+    );
+  }
+}
+
 /** Runs go; the answer is its standard output. */
 export async function go(args: readonly string[], cwd: string): Promise<string> {
-  const options = {
-    cwd,
-    maxBuffer: 64 << 20,
-    env: { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
-  };
+  const options = { cwd, maxBuffer: 64 << 20, env: { ...goEnvironment, GOFLAGS: '-mod=mod' } };
   const { stdout } = await promisify(execFile)('go', [...args], options).catch(
     (cause: Error & { readonly stdout?: string; readonly stderr?: string }) => {
       // `go test` reports on its standard output, and its verdict comes last.

@@ -20,6 +20,7 @@ import {
   controlPlaneSources,
   followedVersion,
   go,
+  goVersion,
   kubernetesModule,
 } from '#test/support/kubernetes-module.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
@@ -46,6 +47,7 @@ try {
   assertRelease(version);
   const followed = await followedVersion();
   const module = await kubernetesModule(version);
+  console.log(`${version} is built with ${await goVersion(module)}`);
 
   const lines = await sourceDifferences(controlPlaneSources, module);
   heading(`sources of ${version} against ${followed}: ${summaryOf(lines).length} files differ`);
