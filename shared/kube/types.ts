@@ -20,16 +20,21 @@ import type {
   V1Pod,
   V1Service,
   V1ServicePort,
+  V1ServiceSpec,
   V1Status,
 } from '@kubernetes/client-node';
 import type { ServiceExport, ServiceImport } from './mcs-types.ts';
+import type { Selector } from './selectors/label-selector.ts';
 import type { ObjectMeta, Wire } from './wire.ts';
 
 export type { ObjectMeta, Wire };
 
 type Named<T extends object> = Omit<Wire<T>, 'metadata'> & { readonly metadata: ObjectMeta };
 
-export type Service = Named<V1Service>;
+/** The selector is that of an annotation where the Service opts in (shared/controllers/opt-in/writer.ts). */
+export type Service = Omit<Named<V1Service>, 'spec'> & {
+  readonly spec?: Omit<Wire<V1ServiceSpec>, 'selector'> & { readonly selector?: Selector | undefined };
+};
 export type ServicePort = Wire<V1ServicePort>;
 export type Pod = Named<V1Pod>;
 export type Node = Named<V1Node>;

@@ -1,10 +1,10 @@
-import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
+import { type Selector, selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { PodChange } from './pod-change.ts';
 
 /** The fields of a Service that matching reads. Every Service satisfies this type. */
 export interface ServiceSelector {
   readonly metadata: { readonly name: string };
-  readonly spec?: { readonly selector?: Labels | null };
+  readonly spec?: { readonly selector?: Selector | null };
 }
 
 /**

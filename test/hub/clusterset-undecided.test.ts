@@ -78,7 +78,7 @@ describe('an exported Service whose pods cannot be told', () => {
   it.each([
     [
       'its annotation is invalid',
-      optedIn('app in (web)'),
+      optedIn('app in (web'),
       /^Valid False InvalidAnnotation: .*the annotation fleet-endpoints\/selector is invalid/,
     ],
     [
@@ -99,6 +99,24 @@ describe('an exported Service whose pods cannot be told', () => {
     await world.pass(60);
     expect(address(world)).toBe(before);
     expect(conditionsOf(world, 'b')[0]).toBe('Valid True Valid: ');
+  });
+
+  it('an import follows a set-based selector, also as the last valid one', async () => {
+    const world = await startedOptedIn();
+    const { store } = world.of('b');
+    store.apply(optedIn('app in (web, other),!canary'));
+    const other = (labels: object) => {
+      const made = pod('other', '10.2.0.4');
+      store.apply({ ...made, metadata: { ...made.metadata, labels: { app: 'other', ...labels } } });
+    };
+    other({});
+    await world.pass(60);
+    expect(imported(world, 'a')).toEqual([...both, 'b 10.2.0.4']);
+    store.apply(optedIn('app in (web'));
+    other({ canary: 'yes' });
+    await world.pass(60);
+    expect(imported(world, 'a')).toEqual(both);
+    await followsPods(world);
   });
 
   it('an import outlives a Service whose selector is removed', async () => {
@@ -147,7 +165,7 @@ describe('an exported Service whose pods cannot be told', () => {
   it('endpoints stay as they are, and the export says so, if a rebuild has forgotten the last valid selector', async () => {
     const world = await startedOptedIn();
     const b = world.of('b');
-    b.store.apply(optedIn('app in (web)'));
+    b.store.apply(optedIn('app in (web'));
     await world.pass(60);
     b.isHeard = false;
     const wait = (ms: number): Promise<void> => world.pass(ms / 1000);

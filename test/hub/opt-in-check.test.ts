@@ -136,10 +136,25 @@ describe('a Service with a selector', () => {
     expect(of(check, 'Switch')).toMatchObject({ verdict: 'blocks', message: expect.stringMatching(message) });
   });
 
+  it('a set-based annotation applies, because a hand-back needs another label', async () => {
+    const [opted, before] = [
+      await checked([annotated('app in (a,b)', { selector: undefined }), ...pods(1)]),
+      await checked([annotated('app in (a,b)'), ...pods(1)]),
+    ];
+    expect(of(opted.check, 'Annotation')).toMatchObject({
+      verdict: 'applies',
+      message:
+        'app in (a,b); the annotation is set-based, and no spec.selector selects the same pods: for a hand-back give them a label of their own, and select by it',
+    });
+    expect(of(before.check, 'Annotation')?.message).toMatch(
+      /^app in \(a,b\) differs from the selector app=a: the addresses change; the annotation is set-based/,
+    );
+  });
+
   it('an annotation that selects other pods applies, and an invalid one blocks', async () => {
     const [other, invalid] = [
       await checked([annotated('app=b'), ...pods(1)]),
-      await checked([annotated('app in (a)'), ...pods(1)]),
+      await checked([annotated('app in (a'), ...pods(1)]),
     ];
     expect(of(other.check, 'Annotation')).toMatchObject({
       verdict: 'applies',
@@ -147,7 +162,7 @@ describe('a Service with a selector', () => {
     });
     expect(of(invalid.check, 'Annotation')).toMatchObject({
       verdict: 'blocks',
-      message: expect.stringMatching(/^invalid: .*not a pair/),
+      message: expect.stringMatching(/^invalid: unable to parse requirement: found ''/),
     });
   });
 

@@ -144,7 +144,7 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
 
   it.each([
     ['opts in', annotated('app=a')],
-    ['has an invalid annotation', annotated('app in (a)')],
+    ['has an invalid annotation', annotated('app in (a')],
     ['has lost its annotation', aService({ selector: undefined })],
   ])('our slices of a service that %s stay as they are, and nothing is written', async (_, after) => {
     const { world, calls, pass } = await switched(to);

@@ -718,7 +718,7 @@ describe('a service that no longer opts in', () => {
     expect((await explain(world.table, key, world.now)).state).toBe('NoSelector');
   });
 
-  it.each(['a in (b)', Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(','), '-a=b'])(
+  it.each(['a in (b', Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(','), '-a=b'])(
     'our slices stay unchanged while the annotation is invalid (%j), one Event reports it, and they follow once it is valid',
     async (wrong) => {
       const { world, pass } = await smallCluster([annotated('app=a'), ...pods(3)], beside);
@@ -738,7 +738,7 @@ describe('a service that no longer opts in', () => {
   );
 
   it('a slice of ours that is found while the annotation is wrong goes once the annotation is empty', async () => {
-    const { world, pass } = await smallCluster([annotated('a in (b)'), ...pods(2)], beside);
+    const { world, pass } = await smallCluster([annotated('a in (b'), ...pods(2)], beside);
     await pass(8);
     // As after etcd was restored from a backup of a time when the service had opted in.
     world.store.apply(aSlice('svc-ours', optInManagedBy, four));
@@ -750,7 +750,7 @@ describe('a service that no longer opts in', () => {
   });
 
   it('if the hub is both writers, its slices of both are handed over once an invalid annotation is valid', async () => {
-    const { world, pass } = await smallCluster([annotated('a in (b)'), ...pods(2)], {
+    const { world, pass } = await smallCluster([annotated('a in (b'), ...pods(2)], {
       mode: 'active',
       optIn: 'active',
     });
@@ -892,8 +892,8 @@ describe('a cluster whose services that opt in are withdrawn', () => {
     'our slices go in a %s cluster, no others do, and none come back when the switch is off',
     async (mode) => {
       const held = {
-        ...annotated('a in (b)'),
-        metadata: { ...annotated('a in (b)').metadata, name: 'held', uid: 'uid-held' },
+        ...annotated('a in (b'),
+        metadata: { ...annotated('a in (b').metadata, name: 'held', uid: 'uid-held' },
       };
       const heldSlice = { ...aSlice('held-ours', optInManagedBy, four) };
       const ownedByHeld = {

@@ -51,7 +51,7 @@ it('a heartbeat has the numbers of Services that opt in, and of those with slice
   const annotated = (name: string, text: string, spec = {}) => api.put(service(name, text, spec));
   annotated('valid', 'app=a');
   annotated('also-valid', 'app=b');
-  annotated('invalid', 'a in (b)');
+  annotated('invalid', 'a in (b');
   annotated('with-selector', 'app=c', { selector: { app: 'c' } });
   const slice = (name: string, of: string, manager: string = optInManagedBy) => {
     const labels = { [labelServiceName]: of, [labelSliceManagedBy]: manager };

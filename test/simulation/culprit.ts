@@ -10,6 +10,7 @@ import { parseWorkKey } from '#shared/store/keys.ts';
 import type { Actor } from './actor.ts';
 import { apiErrors } from './api-errors.ts';
 import { ordinaryLimits } from './draw-limits.ts';
+import { serviceAskedFor } from './listed-slices.ts';
 import { ordinary, type Profile } from './profile.ts';
 import { Random } from './random.ts';
 
@@ -115,7 +116,7 @@ export class Culprit {
         return api.get(kind, namespace, name);
       },
       list: async (kind, namespace, query) => {
-        if (kind === 'EndpointSlice') check('reads', kind, namespace, query?.labels?.[labelServiceName]);
+        if (kind === 'EndpointSlice') check('reads', kind, namespace, serviceAskedFor(query));
         return api.list(kind, namespace, query);
       },
       create: async (kind, object) => {

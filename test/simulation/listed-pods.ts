@@ -1,11 +1,11 @@
 /** Pods as the API server listed them to a worker. */
-import { sameLabels } from '#shared/kube/labels.ts';
+import { type Selector, sameSelectors } from '#shared/kube/selectors/label-selector.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { isEndpoint } from './truth.ts';
 
 export interface ListedPods {
   readonly namespace: string;
-  readonly selector: { readonly [label: string]: string } | undefined;
+  readonly selector: Selector | undefined;
   readonly pods: readonly Pod[];
 }
 
@@ -20,7 +20,7 @@ export function deniesEndpoint(
 ): boolean {
   if (
     namespace !== pod.metadata.namespace ||
-    !services.some((s) => sameLabels(s.spec?.selector ?? {}, selector ?? {}))
+    !services.some((s) => sameSelectors(s.spec?.selector, selector))
   )
     return false;
   const live = pods.find((p) => p.metadata.uid === pod.metadata.uid);

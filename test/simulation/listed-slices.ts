@@ -1,5 +1,7 @@
 /** The EndpointSlices that each worker listed from the API server, without later writes of the hub. */
-import { labelSliceManagedBy } from '#shared/kube/names.ts';
+
+import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import { requirementsOf, type Selector } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import type { Actor } from './actor.ts';
 import { mirroredBy } from './truth.ts';
@@ -40,3 +42,7 @@ export class ListedSlices {
     );
   }
 }
+
+/** The Service whose slices a list asks for. */
+export const serviceAskedFor = (query: { readonly labels?: Selector } | undefined): string | undefined =>
+  requirementsOf(query?.labels ?? {}).find(({ key }) => key === labelServiceName)?.values[0];

@@ -3,7 +3,6 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/clusters/api/port.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
-import { labelServiceName } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
@@ -15,7 +14,7 @@ import type { Actor } from './actor.ts';
 import { beginsRebuilt } from './clocks.ts';
 import type { Raised } from './left-behind.ts';
 import { deniesEndpoint, type ListedPods } from './listed-pods.ts';
-import { ListedSlices } from './listed-slices.ts';
+import { ListedSlices, serviceAskedFor } from './listed-slices.ts';
 import { PodReads } from './pod-reads.ts';
 import type { Writing } from './ports.ts';
 import { isLiedTo, type Profile } from './profile.ts';
@@ -138,7 +137,7 @@ export function monitor(
           ...(shown.get(actor) ?? []),
           { namespace, selector: query?.labels, pods: items as readonly Pod[] },
         ]);
-      const service = query?.labels?.[labelServiceName];
+      const service = serviceAskedFor(query);
       if (kind === 'EndpointSlice' && service)
         listedSlices.listed(actor, namespace, service, items as readonly EndpointSlice[]);
       return list;

@@ -5,7 +5,6 @@ import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { isLeftover } from '#shared/controllers/opt-in/hand-over.ts';
 import { type OptIn, withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { decideSlices } from '#shared/controllers/slices/decide.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
 import {
   labelServiceName,
   labelSliceManagedBy,
@@ -14,6 +13,7 @@ import {
 } from '#shared/kube/names.ts';
 import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { project } from '#shared/kube/projection/projection.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import { hasWork } from '#test/support/slices-work.ts';
 

@@ -3,6 +3,7 @@ import { dryRunCreate } from '#infra/local/apiserver/dry-run.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/clusters/api/port.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 
 /** The ClusterApi straight on a store: the same rules as over the wire, at once and without sockets. */
 export function memoryClusterApi(store: Store, options: { readonly fieldManager: string }): ClusterApi {
@@ -15,9 +16,7 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
       query: ListQuery<ApiObject[K], T> = {},
     ) {
       const { labels = {}, atMost, keep = (object) => object as T } = query;
-      const matching = store
-        .list(kind, namespace)
-        .filter((o) => Object.entries(labels).every(([k, v]) => o.metadata.labels?.[k] === v));
+      const matching = store.list(kind, namespace).filter((o) => selectorMatches(labels, o.metadata.labels));
       const items = matching.slice(0, atMost).map((o) => keep(given<ApiObject[K]>(o)));
       return { resourceVersion: String(store.resourceVersion), items };
     },

@@ -14,7 +14,7 @@ import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import { namesInSet } from '#shared/store/clusterset-index.ts';
 import { firstNamesOf, objectNamesIn } from '#shared/store/inputs/object-keys.ts';
 import { decodeObjectOf, isAlive, objectPages } from '#shared/store/inputs/objects.ts';

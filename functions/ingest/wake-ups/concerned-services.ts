@@ -3,8 +3,8 @@
 import { concurrentlySettled } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { isOverloaded, zoneRatios } from '#shared/controllers/slices/hints/topology.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection/pod-projection.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { Node } from '#shared/kube/types.ts';
 import { type ServiceSelector, servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { decodeObjectOf, isAlive, objectPages } from '#shared/store/inputs/objects.ts';

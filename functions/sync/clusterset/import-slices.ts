@@ -16,13 +16,13 @@ import type { LeftOutReason } from '#shared/clusterset/source-pods.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { slicesAfter } from '#shared/controllers/slices/slices-after.ts';
-import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import {
   importsManagedBy,
   labelServiceName,
   labelSliceManagedBy,
   labelSourceCluster,
 } from '#shared/kube/names.ts';
+import { type Selector, sameSelectors } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { guardRemoval } from '../guards/mass-removal-guard.ts';
@@ -177,7 +177,7 @@ async function livePods(
   try {
     const live = await (await run.apiOf(id, 'brief')).get('Service', run.namespace, run.name);
     const selector = live && selectorOf(live);
-    if (selector && !sameLabels(selector, spec?.selector)) return undefined;
+    if (selector && !sameSelectors(selector, spec?.selector)) return undefined;
     return spec?.selector ? await listPods(await run.apiOf(id, 'call'), run.namespace, spec.selector) : [];
   } catch (error) {
     run.deps.log.warn('source cluster cannot be asked: its slices stay', {
@@ -188,7 +188,7 @@ async function livePods(
   }
 }
 
-const selectorOf = (service: Service): Labels | undefined =>
+const selectorOf = (service: Service): Selector | undefined =>
   service.metadata.deletionTimestamp || service.spec?.type === 'ExternalName'
     ? undefined
     : withOptInSelector(service, 'active').spec?.selector;

@@ -27,8 +27,8 @@ import {
 } from '#shared/controllers/slices/outcome.ts';
 import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
 import { isOwnedBy } from '#shared/controllers/slices/planned-slice.ts';
-import { sameLabels } from '#shared/kube/labels.ts';
 import { annotationSelector, labelServiceName, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { sameSelectors } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { readDifference, saveDifference } from '#shared/store/outputs/shadow-record.ts';
@@ -229,7 +229,7 @@ async function isServiceAsKnown(run: Run, by: By): Promise<boolean> {
   if (!live) return false;
   const isSame =
     writerFor(live, cluster, 'slices').by === by &&
-    sameLabels(withOptInSelectorFor(live, cluster).spec?.selector, inputs.service?.spec?.selector);
+    sameSelectors(withOptInSelectorFor(live, cluster).spec?.selector, inputs.service?.spec?.selector);
   return isSame || requeueInDoubt(run, 'the Service is another one in the cluster');
 }
 

@@ -6,9 +6,9 @@ import { allToEnd } from '#shared/concurrently.ts';
 import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
 import type { HintsRecord } from '#shared/controllers/slices/plan.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
 import type { ProjectedPod } from '#shared/kube/projection/pod-projection.ts';
 import { decodeProjection } from '#shared/kube/projection/projection.ts';
+import { type Selector, selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
 import {
@@ -174,10 +174,8 @@ export const readPods = (
   { cluster, namespace }: Omit<ServiceKey, 'name'>,
 ): Promise<readonly ProjectedPod[]> => pods.podsOf({ table, cluster }, namespace, deps.limits.pods.maxBytes);
 
-export const selected = (
-  pods: readonly ProjectedPod[],
-  selector: { readonly [key: string]: string },
-): readonly Pod[] => pods.filter(({ labels }) => selectorMatches(selector, labels)).map(({ pod }) => pod);
+export const selected = (pods: readonly ProjectedPod[], selector: Selector): readonly Pod[] =>
+  pods.filter(({ labels }) => selectorMatches(selector, labels)).map(({ pod }) => pod);
 
 /**
  * The version is in the cluster's record, which is read before. It rises after each write of a node, so nodes

@@ -1,6 +1,6 @@
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
-import type { Labels } from '#shared/kube/labels.ts';
 import { project } from '#shared/kube/projection/projection.ts';
+import { requirementsOf, type Selector } from '#shared/kube/selectors/label-selector.ts';
 import type { Pod } from '#shared/kube/types.ts';
 
 /**
@@ -10,10 +10,11 @@ import type { Pod } from '#shared/kube/types.ts';
 export async function listPods(
   api: ClusterApi,
   namespace: string,
-  selector: Labels,
+  selector: Selector,
 ): Promise<readonly Pod[]> {
+  const keys = requirementsOf(selector).map(({ key }) => key);
   const keep = (pod: Pod): Pod => {
-    const labels = Object.fromEntries(Object.keys(selector).flatMap((key) => ownLabel(pod, key)));
+    const labels = Object.fromEntries(keys.flatMap((key) => ownLabel(pod, key)));
     return project('Pod', { ...pod, metadata: { ...pod.metadata, labels } });
   };
   return (await api.list('Pod', namespace, { labels: selector, keep })).items;

@@ -12,11 +12,11 @@ import {
   type ServedAddress,
   servedBy,
 } from '#shared/controllers/opt-in/hand-over.ts';
-import { parseSelector } from '#shared/controllers/opt-in/selector.ts';
-import { writerOf } from '#shared/controllers/opt-in/writer.ts';
-import { sameLabels } from '#shared/kube/labels.ts';
+import { parseSelector, withoutEquivalent } from '#shared/controllers/opt-in/selector.ts';
+import { type Writer, writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationHandedBack, annotationSelector, labelServiceName } from '#shared/kube/names.ts';
 import { isPodReady } from '#shared/kube/pods.ts';
+import { isSetBased, sameSelectors, selectorText } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 
 /** What is done to one Service. */
@@ -53,7 +53,7 @@ export function planHandBack(services: readonly Service[], at: Date): Plan {
   const writers = services.map((service) => ({ service, writer: writerOf(service) }));
   return {
     steps: writers.flatMap(({ service, writer }) =>
-      writer.by !== 'opt-in'
+      writer.by !== 'opt-in' || isSetBased(writer.selector)
         ? []
         : [
             {
@@ -62,14 +62,22 @@ export function planHandBack(services: readonly Service[], at: Date): Plan {
                 metadata: { annotations: { [annotationHandedBack]: at.toISOString() } },
                 spec: { selector: writer.selector },
               },
-              text: `gets the selector ${textOf(writer.selector)}`,
+              text: `gets the selector ${selectorText(writer.selector)}`,
             },
           ],
     ),
-    refused: writers.flatMap(({ service, writer }) =>
-      writer.by === 'invalid-annotation' ? [{ name: nameOf(service), reason: writer.reason }] : [],
-    ),
+    refused: writers.flatMap(({ service, writer }) => {
+      const reason = whyNotHandedBack(writer);
+      return reason === undefined ? [] : [{ name: nameOf(service), reason }];
+    }),
   };
+}
+
+function whyNotHandedBack(writer: Writer): string | undefined {
+  if (writer.by === 'invalid-annotation') return writer.reason;
+  return writer.by === 'opt-in' && isSetBased(writer.selector)
+    ? `${selectorText(writer.selector)}: ${withoutEquivalent}`
+    : undefined;
 }
 
 /** Pure: which Services lose the selector that they got from a hand-back. */
@@ -106,15 +114,10 @@ function whyNotUndone({ metadata: { annotations }, spec }: Service): string | un
     return `the annotation ${annotationSelector} is gone: without its selector nobody would write the Service`;
   const { selector, error } = parseSelector(text);
   if (!selector) return `the annotation ${annotationSelector} is invalid: ${error}`;
-  return sameLabels(selector, spec?.selector)
+  return sameSelectors(selector, spec?.selector)
     ? undefined
-    : `its selector is ${textOf(spec?.selector ?? {})}, and no longer the annotation's ${text}`;
+    : `its selector is ${selectorText(spec?.selector ?? {})}, and no longer the annotation's ${text}`;
 }
-
-const textOf = (selector: { readonly [key: string]: string }): string =>
-  Object.entries(selector)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
 
 /** Returns who applies the Service again, by the marks of Argo CD, Flux and Helm, or undefined. */
 export function appliedBy({ metadata: { labels = {}, annotations = {} } }: Service): string | undefined {

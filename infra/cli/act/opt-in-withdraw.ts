@@ -11,7 +11,9 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import type { ModeSwitch } from '#shared/clusters/writer/mode.ts';
 import { isWoken, withdrawOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import { withoutEquivalent } from '#shared/controllers/opt-in/selector.ts';
 import { type Writer, writerOf } from '#shared/controllers/opt-in/writer.ts';
+import { isSetBased } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
@@ -37,10 +39,11 @@ export async function withdraw(
   const services = await readServices(table, id);
   const withdrawn = await servicesWhere(services, (service) => hasOptInSlices(table, id, service));
   const alone = services.filter((service) => !hasOtherEnd.includes(writerOf(service).by));
-  const orphans = withdrawn.filter((service) => alone.includes(service)).map(nameOf);
+  const unserved = withdrawn.filter((service) => alone.includes(service));
+  const orphans = unserved.map(nameOf);
   if (orphans.length > 0 && !override) {
     throw new UsageError(
-      `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listedNames(orphans)}. Add their selectors first, or use --override`,
+      `${id} stays opt-in ${optIn}: ${orphans.length} services have no selector, and would be left without endpoints: ${listedNames(orphans)}. Add their selectors first, or use --override${setBasedNote(unserved)}`,
     );
   }
   // While the switch is off, a rebuild forgets the slices of the hub. Runs of a withdrawal find them in the
@@ -80,6 +83,17 @@ export async function withdraw(
     await sleep(lookEveryMs);
   }
   say(`${id}  all are deleted`);
+}
+
+/** What `Add their selectors` means for Services whose annotation a selector cannot replace. */
+function setBasedNote(services: readonly Service[]): string {
+  const names = services.filter(hasSetBasedAnnotation).map(nameOf);
+  return names.length > 0 ? `. ${listedNames(names)}: ${withoutEquivalent}` : '';
+}
+
+function hasSetBasedAnnotation(service: Service): boolean {
+  const writer = writerOf(service);
+  return writer.by === 'opt-in' && isSetBased(writer.selector);
 }
 
 const nameOf = ({ metadata: { namespace, name } }: Service): string => `${namespace}/${name}`;

@@ -10,7 +10,7 @@ import { localityOfExport } from '#shared/clusterset/locality.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/precedence.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import { readSetEntries } from '#shared/store/clusterset-index.ts';
 import { readImportReport } from '#shared/store/import-report.ts';

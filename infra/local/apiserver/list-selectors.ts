@@ -1,3 +1,5 @@
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
+import { parseLabelSelector } from '#shared/kube/selectors/parser.ts';
 import type { Fields, RawObject, StoreKind } from './api-kinds.ts';
 import { badRequest } from './failure.ts';
 
@@ -11,16 +13,27 @@ export interface Target {
   readonly match: Match;
 }
 
-/** Parses a label selector of `a=b`, `a==b`, `a!=b`, `a` and `!a`, joined by commas. */
-export const labelMatch = (text: string): Match => every(text, (key) => (o) => o.metadata.labels?.[key]);
+export function labelMatch(text: string): Match {
+  const { requirements, error } = parseLabelSelector(text);
+  if (error !== undefined) throw badRequest(error);
+  return ({ metadata }) => selectorMatches(requirements, metadata.labels);
+}
 
+/** Parses `a=b`, `a==b` and `a!=b`, joined by commas. */
 export function fieldMatch(kind: StoreKind, text: string): Match {
-  return every(text, (field) => {
+  const terms = text.split(',').filter(Boolean);
+  const matches = terms.map((term): Match => {
+    const [, field = '', operator, wanted] = /^([\w./-]+)(==?|!=)(.*)$/.exec(term) ?? [];
+    if (!field) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
     if (![...common, ...(special[kind] ?? [])].includes(field))
       throw badRequest(`field label not supported: ${field}`);
-    return (o) =>
-      String(field.split('.').reduce<unknown>((part, name) => (part as Fields | undefined)?.[name], o) ?? '');
+    const valueIn = (object: RawObject): string =>
+      String(
+        field.split('.').reduce<unknown>((part, name) => (part as Fields | undefined)?.[name], object) ?? '',
+      );
+    return (object) => (valueIn(object) === wanted) === (operator !== '!=');
   });
+  return (object) => matches.every((match) => match(object));
 }
 
 const common = ['metadata.name', 'metadata.namespace'];
@@ -28,16 +41,3 @@ const special: { readonly [K in StoreKind]?: readonly string[] } = {
   Pod: ['spec.nodeName', 'status.phase', 'status.podIP'],
   Event: ['involvedObject.kind', 'involvedObject.namespace', 'involvedObject.name', 'reason', 'type'],
 };
-
-function every(text: string, reader: (key: string) => (object: RawObject) => string | undefined): Match {
-  const parts = text.split(',').filter(Boolean);
-  const matches = parts.map((term): Match => {
-    const [, not, key = '', op, wanted] = /^(!?)([\w./-]+)(?:(==?|!=)(.*))?$/.exec(term) ?? [];
-    if (!key) throw badRequest(`unable to parse requirement: ${term}`);
-    const value = reader(key);
-    return op
-      ? (o) => (value(o) === wanted) === (op !== '!=')
-      : (o) => (value(o) === undefined) === (not === '!');
-  });
-  return (object) => matches.every((match) => match(object));
-}

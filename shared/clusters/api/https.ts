@@ -1,11 +1,12 @@
 /** The driver of the cluster port (port.ts): Kubernetes' REST calls over the HTTPS transport. */
+import { selectorText } from '#shared/kube/selectors/label-selector.ts';
 import { parseAnswer, parseObject } from './api-answer.ts';
 import type { Connection } from './connection.ts';
 import { ClusterApiError, tooLarge } from './errors.ts';
 import { isExpired, listPages } from './list.ts';
 import { mcsVersions } from './mcs-versions.ts';
 import type { ApiKind, ApiList, ApiObject, ClusterApi, ListQuery } from './port.ts';
-import { collectionPath, labelSelectorOf, objectPath, resources } from './resources.ts';
+import { collectionPath, objectPath, resources } from './resources.ts';
 import { statusError } from './status.ts';
 import {
   type HttpTransport,
@@ -175,7 +176,7 @@ async function listAll<K extends ApiKind, T>(
   { labels, atMost, keep = (object) => object as T, timeoutMs, signal }: ListQuery<ApiObject[K], T>,
   maxListBytes = Number.POSITIVE_INFINITY,
 ): Promise<ApiList<T>> {
-  const labelSelector = labels && labelSelectorOf(labels);
+  const labelSelector = labels && selectorText(labels);
   const items: T[] = [];
   let resourceVersion = '';
   let bytes = 0;

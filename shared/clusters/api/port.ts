@@ -1,3 +1,4 @@
+import type { Selector } from '#shared/kube/selectors/label-selector.ts';
 import type { CoreEvent, ObjectOfKind } from '#shared/kube/types.ts';
 
 export interface ApiObject extends ObjectOfKind {
@@ -61,8 +62,8 @@ export type Creatable<K extends ApiKind> = Omit<ApiObject[K], 'metadata'> & {
 };
 
 export interface ListQuery<O, T> {
-  /** Label equalities. An object matches if it satisfies every one. */
-  readonly labels?: { readonly [key: string]: string };
+  /** An object matches if its labels meet every requirement. */
+  readonly labels?: Selector;
   /** Stop after this many objects: one page is asked for and no more. */
   readonly atMost?: number;
   /**

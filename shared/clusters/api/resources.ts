@@ -1,4 +1,3 @@
-import type { Labels } from '#shared/kube/labels.ts';
 import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
 import type { ApiKind } from './port.ts';
 
@@ -36,12 +35,6 @@ export interface Resource {
   readonly plural: string;
   readonly namespaced: boolean;
 }
-
-/** Returns the value of the query parameter `labelSelector`, not encoded. */
-export const labelSelectorOf = (labels: Labels): string =>
-  Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
 
 /** Path of the collection; `namespace` "" means the whole cluster. */
 export function collectionPath(kind: ApiKind, namespace: string): string {

@@ -2,8 +2,9 @@
  * The writer of a Service's endpoints by the Service itself. shared/clusters/writer/writer-for.ts adds the cluster's
  * switches.
  */
-import { type Labels, sameLabels } from '#shared/kube/labels.ts';
+
 import { annotationSelector, importManagedBy, labelMcsService } from '#shared/kube/names.ts';
+import { type Selector, sameSelectors } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { parseSelector } from './selector.ts';
 
@@ -17,9 +18,9 @@ export type Writer =
    * The Service has spec.selector: Kubernetes' own controllers write it, or the hub in their place.
    * `annotated`: it opts in once the selector is removed.
    */
-  | { readonly by: 'built-in'; readonly reason: string; readonly annotated?: Labels }
+  | { readonly by: 'built-in'; readonly reason: string; readonly annotated?: Selector }
   /** The Service has the annotation only: the hub writes it beside the built-in controllers. */
-  | { readonly by: 'opt-in'; readonly reason: string; readonly selector: Labels }
+  | { readonly by: 'opt-in'; readonly reason: string; readonly selector: Selector }
   /** The annotation is invalid: the slices of the Service stay as they are. */
   | { readonly by: 'invalid-annotation'; readonly reason: string }
   /**
@@ -106,7 +107,11 @@ export function withOptInSelector(service: Service, optIn: OptIn): Service {
  */
 export function withAnnotatedSelector(service: Service): Service | undefined {
   const writer = writerOf(service);
-  if (writer.by !== 'built-in' || !writer.annotated || sameLabels(writer.annotated, service.spec?.selector))
+  if (
+    writer.by !== 'built-in' ||
+    !writer.annotated ||
+    sameSelectors(writer.annotated, service.spec?.selector)
+  )
     return undefined;
   return { ...service, spec: { ...service.spec, selector: writer.annotated } };
 }

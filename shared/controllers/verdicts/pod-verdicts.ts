@@ -5,7 +5,7 @@
 import { addressFamily, podAddress } from '#shared/controllers/endpoints/address.ts';
 import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { podToEndpoint } from '#shared/controllers/slices/endpoint.ts';
-import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
+import type { Labels } from '#shared/kube/labels.ts';
 import {
   findPort,
   isPodReady,
@@ -13,6 +13,14 @@ import {
   readyCondition,
   shouldPodBeInEndpoints,
 } from '#shared/kube/pods.ts';
+import {
+  type Requirement,
+  requirementMatches,
+  requirementsOf,
+  requirementText,
+  type Selector,
+  selectorMatches,
+} from '#shared/kube/selectors/label-selector.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { AddressType, Node, Pod, Service, ServicePort } from '#shared/kube/types.ts';
 import { notReadyDetails } from './not-ready-details.ts';
@@ -52,12 +60,12 @@ export function verdictsOf(
  * Returns the selector that the controllers use, or undefined for a service whose endpoints they do not
  * write.
  */
-export const selectorOf = (service: Service | undefined): Labels | undefined =>
+export const selectorOf = (service: Service | undefined): Selector | undefined =>
   service?.spec?.type === 'ExternalName' ? undefined : (service?.spec?.selector ?? undefined);
 
 function unselected(
   service: Service | undefined,
-  selector: Labels | undefined,
+  selector: Selector | undefined,
   pod: Pod | undefined,
   past: readonly Labels[],
 ) {
@@ -140,17 +148,18 @@ export function sliceVerdict(
   };
 }
 
-/** Returns the pairs of the selector that the labels lack, as sentences. Empty if the selector matches. */
-function mismatches(selector: Labels, labels: Labels | undefined): readonly string[] {
-  return Object.entries(selector).flatMap(([key, value]) => {
-    const has = labels?.[key];
-    if (has === value) return [];
-    return [
-      has === undefined
-        ? `selector ${key}=${value}: the pod has no label ${key}`
-        : `selector ${key}=${value} does not match label ${key}=${has}`,
-    ];
-  });
+/** Returns the requirements that the labels do not meet, as sentences. Empty if the selector matches. */
+const mismatches = (selector: Selector, labels: Labels | undefined): readonly string[] =>
+  requirementsOf(selector)
+    .filter((requirement) => !requirementMatches(requirement, labels))
+    .map((requirement) => mismatch(requirement, labels));
+
+function mismatch(requirement: Requirement, labels: Labels | undefined): string {
+  const { key } = requirement;
+  const [text, has] = [requirementText(requirement), labels?.[key]];
+  return has === undefined
+    ? `selector ${text}: the pod has no label ${key}`
+    : `selector ${text} does not match label ${key}=${has}`;
 }
 
 /** Returns the first reason of SH-3 that applies. */

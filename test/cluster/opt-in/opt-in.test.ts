@@ -174,7 +174,7 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
     },
   );
 
-  it.each(['app in (web)', null, Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(), '-app=web'])(
+  it.each(['app in (web', null, Array.from({ length: 17 }, (_, i) => `k${i}=v`).join(), '-app=web'])(
     'an invalid or removed annotation leaves the slices as they are, and one Event reports it: %j',
     async (text) => {
       const world = await withPods();

@@ -9,6 +9,7 @@ import { withAnnotatedSelector, withOptInSelector, writerOf } from '#shared/cont
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import { annotationMinLocal, annotationPrefer, annotationSelector } from '#shared/kube/names.ts';
 import { project } from '#shared/kube/projection/projection.ts';
+import { requirementsOf, selectorText } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type Door, ensure } from '../door.ts';
 import { hostileText, someLabels } from '../hostile.ts';
@@ -29,10 +30,18 @@ const part = fc.oneof(
   hostileText,
 );
 const pair = fc
-  .tuple(part, fc.constantFrom('=', '=', '=', '==', '!=', ' in ', ''), part)
+  .tuple(part, fc.constantFrom('=', '=', '=', '==', '!=', '<', '>', ' in ', ''), part)
   .map((parts) => parts.join(''));
+const set = fc
+  .tuple(part, fc.constantFrom('in', 'notin'), fc.array(part, { maxLength: 300 }))
+  .map(([key, operator, values]) => `${key} ${operator} (${values.join(',')})`);
+const requirement = fc.oneof(
+  { weight: 3, arbitrary: pair },
+  set,
+  part.map((key) => `!${key}`),
+);
 const selector = fc.oneof(
-  { weight: 5, arbitrary: fc.array(pair, { maxLength: 18 }).map((pairs) => pairs.join(',')) },
+  { weight: 5, arbitrary: fc.array(requirement, { maxLength: 18 }).map((all) => all.join(',')) },
   { weight: 2, arbitrary: hostileText },
 );
 const share = fc.oneof(
@@ -47,7 +56,7 @@ interface Annotated {
   readonly own: { readonly [key: string]: string } | undefined;
 }
 
-const maxReasonLength = 400;
+const maxReasonLength = 601;
 
 function checkSelector(text: string): void {
   const parsed = parseSelector(text);
@@ -58,14 +67,17 @@ function checkSelector(text: string): void {
     );
     return;
   }
-  const pairs = Object.entries(parsed.selector);
-  ensure(pairs.length >= 1 && pairs.length <= 16, `a selector has ${pairs.length} pairs`);
-  for (const [key, value] of pairs)
+  const requirements = requirementsOf(parsed.selector);
+  ensure(
+    requirements.length >= 1 && requirements.length <= 16,
+    `a selector has ${requirements.length} requirements`,
+  );
+  for (const { key, values } of requirements)
     ensure(
-      /^[-A-Za-z0-9_./]{1,317}$/.test(key) && /^[-A-Za-z0-9_.]{0,63}$/.test(value),
-      `a selector has ${key}=${value}`,
+      /^[-A-Za-z0-9_./]{1,317}$/.test(key) && values.every((value) => /^[-A-Za-z0-9_.]{0,63}$/.test(value)),
+      `a selector has ${key} and ${values.join()}`,
     );
-  const again = parseSelector(pairs.map(([key, value]) => `${key}=${value}`).join(','));
+  const again = parseSelector(selectorText(parsed.selector));
   ensure(
     JSON.stringify(again.selector) === JSON.stringify(parsed.selector),
     'a selector is read otherwise when it is written again',

@@ -5,13 +5,14 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector, labelServiceName } from '#shared/kube/names.ts';
+import { requirementsOf } from '#shared/kube/selectors/label-selector.ts';
 import { isLiedTo, type Profile } from '../profile.ts';
 import type { Random } from '../random.ts';
 import type { Scheduler } from '../scheduler.ts';
 
 const apps = ['x', 'y', 'z'] as const;
 /** An empty annotation is none: it ends the opt-in. */
-const mistakes = ['app in (x)', '', 'app==x', '-app=x'] as const;
+const mistakes = ['app in (x', '', 'app=x=y', '-app=x'] as const;
 
 export class People {
   readonly #store: Store;
@@ -78,7 +79,7 @@ export class People {
       else if (kind < 0.5) this.#select(service);
       else if (kind < 0.65) this.#optOut(service);
       else if (kind < 0.8) this.#annotate(service, this.#mistake());
-      else this.#annotate(service, ` app = ${this.#random.pick(apps)}`);
+      else this.#annotate(service, ` app in (${this.#random.pick(apps)}, zz) , !absent`);
     } catch (error) {
       if (!(error instanceof ClusterApiError)) throw error;
     }
@@ -115,7 +116,9 @@ export class People {
   #select(service: RawObject): void {
     const writer = writerOf(service);
     const app =
-      writer.by === 'opt-in' && this.#random.chance(0.7) ? writer.selector['app'] : this.#random.pick(apps);
+      writer.by === 'opt-in' && this.#random.chance(0.7)
+        ? requirementsOf(writer.selector).find(({ key }) => key === 'app')?.values[0]
+        : this.#random.pick(apps);
     const isKept = this.#random.chance(0.5);
     this.#edit(service, `selects ${app} itself${isKept ? '' : ', and loses its annotation'}`, (s) => {
       s.spec = { ...s.spec, selector: { app } };

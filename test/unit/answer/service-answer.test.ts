@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type CauseCode, causeCodes } from '#infra/cli/ask/answer/cause.ts';
 import { type Reach, reaches } from '#infra/cli/ask/answer/reach.ts';
-import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
+import {
+  annotationSelector,
+  labelServiceName,
+  labelSliceManagedBy,
+  optInManagedBy,
+} from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { node, slice } from '#test/unit/slices/fixtures.ts';
 import {
@@ -85,6 +90,19 @@ const faults: { readonly [title: string]: Fault } = {
     reach: 'Unreachable',
     causes: ['SelectorMismatch'],
     says: [/none of the 2 pods.*have app=web, app=cart/],
+  },
+  'a set-based selector of which no pod meets every requirement': {
+    service: web(
+      { selector: undefined },
+      { annotations: { [annotationSelector]: 'app in (web, edge), !canary, tier' } },
+    ),
+    pods: [pod('a', { labels: { app: 'web', canary: '' } }), pod('b', { labels: { app: 'cart' } })],
+    reach: 'Unreachable',
+    causes: ['SelectorMismatch'],
+    says: [
+      /app in \(edge,web\),!canary,tier matches none of the 2 pods/,
+      /app in \(edge,web\) is met by 1 of them; !canary is met by 1 of them; no pod has a label tier/,
+    ],
   },
   'the label is on the Deployment alone': {
     pods: [],

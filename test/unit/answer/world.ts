@@ -6,7 +6,7 @@ import type { Surroundings, World } from '#infra/cli/ask/answer/world.ts';
 import { causeLines } from '#infra/cli/ask/answer-text.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { decideSlices } from '#shared/controllers/slices/decide.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { CoreEvent, EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import { node, nodes, service } from '#test/unit/slices/fixtures.ts';
 

@@ -33,17 +33,25 @@ it('a Service that opted in gets the selector of its annotation, and the time', 
   ]);
 });
 
-it('an invalid annotation is refused with its reason, and an ExternalName has nothing to hand back', () => {
+it('an invalid or set-based annotation is refused with its reason, and an ExternalName has nothing to hand back', () => {
   const { steps, refused } = planHandBack(
     [
-      service({}, { [annotationSelector]: 'app' }),
+      service({}, { [annotationSelector]: 'app in (a' }),
+      service({}, { [annotationSelector]: 'app in (a,b)' }),
       service({ type: 'ExternalName' }, { [annotationSelector]: 'app=web' }),
     ],
     at,
   );
   expect(steps).toEqual([]);
   expect(refused).toEqual([
-    { name: 'shop/web', reason: expect.stringMatching(/fleet-endpoints\/selector is invalid: "app"/) },
+    {
+      name: 'shop/web',
+      reason: expect.stringMatching(/fleet-endpoints\/selector is invalid: unable to parse/),
+    },
+    {
+      name: 'shop/web',
+      reason: expect.stringMatching(/^app in \(a,b\): the annotation is set-based, and no spec.selector/),
+    },
   ]);
 });
 
@@ -54,7 +62,7 @@ it('undo takes back its own selector only', () => {
     back({ app: 'web' }, { [annotationSelector]: 'app=web' }),
     back({ app: 'other' }, { [annotationSelector]: 'app=web' }),
     back({ app: 'web' }, {}),
-    back({ app: 'web' }, { [annotationSelector]: 'app' }),
+    back({ app: 'web' }, { [annotationSelector]: 'app in (a' }),
     service({ selector: { app: 'web' } }, { [annotationSelector]: 'app=web' }),
   ]);
   expect(steps.map(({ patch }) => patch)).toEqual([

@@ -179,7 +179,7 @@ it('a selector that does not fit the annotation blocks without a command', () =>
   const selector = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v']));
   expect(findings({ selector }).find((f) => f.code === 'Annotation')).toMatchObject({
     verdict: 'blocks',
-    message: expect.stringContaining('17 pairs'),
+    message: expect.stringContaining('17 requirements'),
     remedy: null,
   });
 });

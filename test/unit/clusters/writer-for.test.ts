@@ -96,7 +96,7 @@ function serviceOf(kind: Case['service']): Service | undefined {
     both: 'app=a',
     annotation: 'app=a',
     ExternalName: 'app=a',
-    'invalid annotation': 'a in (b)',
+    'invalid annotation': 'a in (b',
     'empty annotation': '',
   }[kind as string];
   const hasSelector = kind === 'selector' || kind === 'both';

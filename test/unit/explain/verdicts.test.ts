@@ -10,7 +10,7 @@ import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { decideSlices } from '#shared/controllers/slices/decide.ts';
-import { selectorMatches } from '#shared/kube/labels.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
 import { input } from './fixtures.ts';

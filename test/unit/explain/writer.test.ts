@@ -82,9 +82,9 @@ describe('who writes the endpoints of a service', () => {
     ['opt-in, contested', optedIn, { optIn: 'active', writerConflict: true }, /^another writer \| /],
     [
       'an invalid annotation',
-      annotated('a in (b)'),
+      annotated('a in (b'),
       { optIn: 'active' },
-      /^no writer: invalid annotation \| .*"a in \(b\)" is not a pair: .*stay as they are$/,
+      /^no writer: invalid annotation \| .*found '', expected: ',' or '\)'.*stay as they are$/,
     ],
     [
       'neither',
@@ -189,9 +189,9 @@ describe('a service that opts in', () => {
   });
 
   it('a service is explained by the error of its annotation', () => {
-    const explanation = explained({ cluster: beside, saved, service: annotated('app') });
+    const explanation = explained({ cluster: beside, saved, service: annotated('app=a=b') });
     expect(explanation.summary).toMatch(
-      /^Its slices stay as they are: the annotation fleet-endpoints\/selector is invalid: "app" is not a pair: .*\.$/,
+      /^Its slices stay as they are: the annotation fleet-endpoints\/selector is invalid: found '=', expected: ',' or 'end of string'\.$/,
     );
     expect(
       onlyPod({ ...explanation, pods: explanation.pods.filter((p) => p.pod === pod(1).metadata.name) })

@@ -41,8 +41,8 @@ describe('the endpoints of a service', () => {
     ],
     [
       'us without a change, for its annotation cannot be followed',
-      annotated('a in (b)'),
-      { by: 'invalid-annotation', reason: expect.stringContaining('a in (b)') },
+      annotated('a in (b'),
+      { by: 'invalid-annotation', reason: expect.stringContaining("expected: ',' or ')'") },
     ],
     ['nobody, for it has neither', annotated(undefined), { by: 'no-annotation' }],
     [
@@ -73,7 +73,7 @@ describe('the endpoints of a service', () => {
 
   it.each([
     ['a selector of its own', annotated('app=new', { selector: { app: 'web' } })],
-    ['an annotation that cannot be followed', annotated('app')],
+    ['an annotation that cannot be followed', annotated('app=a=b')],
     ['no annotation', annotated(undefined)],
     ['an empty annotation', annotated('')],
     ['the type ExternalName', annotated('app=web', { type: 'ExternalName' })],

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { prefetchInputs, readInputs, readServiceItems } from '#functions/sync/state/inputs.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import type { Labels } from '#shared/kube/labels.ts';
 import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
@@ -59,7 +60,7 @@ it('inputs that were read beside the cluster’s record count only in the scope 
     'p',
     encodeProjection('Pod', {
       ...pod('p'),
-      metadata: { ...pod('p').metadata, labels: selected.spec?.selector ?? {} },
+      metadata: { ...pod('p').metadata, labels: { ...(selected.spec?.selector as Labels) } },
     }),
   );
   const items = await readServiceItems(deps, key);

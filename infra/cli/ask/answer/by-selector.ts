@@ -1,12 +1,12 @@
 /** A Service with a selector, or with one by annotation: what its pods should be, and what is served. */
 
-import type { Labels } from '#shared/kube/labels.ts';
 import {
   annotationOverCapacity,
   annotationSelector,
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
+import type { Selector } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type About, type Currency, reachWords as words } from './about.ts';
 import { bad, type Cause, gathered, note, warning } from './cause.ts';
@@ -22,7 +22,7 @@ import { sharedAddresses } from './shared-addresses.ts';
 import type { World } from './world.ts';
 import { zoneCauses } from './zone-causes.ts';
 
-export function bySelector(world: World, service: Service, selector: Labels): About {
+export function bySelector(world: World, service: Service, selector: Selector): About {
   const { namespace, served } = world;
   const writer = world.service?.spec?.selector ? slicesManagedBy : optInManagedBy;
   const slices = served.slices.filter((s) => !s.metadata.deletionTimestamp);
@@ -80,7 +80,7 @@ export function bySelector(world: World, service: Service, selector: Labels): Ab
 }
 
 /** With a Service or a namespace that is being deleted, the pods go too. */
-const selectionCause = (world: World, service: Service, selector: Labels): Cause =>
+const selectionCause = (world: World, service: Service, selector: Selector): Cause =>
   isEnding(world, service) ? note('NoPods', 'its pods are gone') : nothingSelected(world, selector);
 
 interface Facts {

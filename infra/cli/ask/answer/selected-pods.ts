@@ -2,8 +2,8 @@
 
 import { verdictsOf } from '#shared/controllers/verdicts/pod-verdicts.ts';
 import type { PodVerdicts } from '#shared/controllers/verdicts/verdict.ts';
-import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { isPodTerminal } from '#shared/kube/pods.ts';
+import { type Selector, selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { CoreEvent, Pod, Service } from '#shared/kube/types.ts';
 import { bad, type Cause, warning } from './cause.ts';
 import { podCause } from './pod-cause.ts';
@@ -21,7 +21,7 @@ export interface SelectedPod {
   readonly cause: Cause | undefined;
 }
 
-export function selectedPods(world: World, service: Service, selector: Labels): readonly SelectedPod[] {
+export function selectedPods(world: World, service: Service, selector: Selector): readonly SelectedPod[] {
   const events = Map.groupBy(world.around.events ?? [], ({ involvedObject: { kind, name } }) =>
     kind === 'Pod' ? (name ?? '') : '',
   );

@@ -1,5 +1,14 @@
 /** Why the selector matches no pod, or pods that it should not. */
-import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
+import type { Labels } from '#shared/kube/labels.ts';
+import {
+  isSetBased,
+  requirementMatches,
+  requirementsOf,
+  requirementText,
+  type Selector,
+  selectorMatches,
+  selectorText,
+} from '#shared/kube/selectors/label-selector.ts';
 import type { CoreEvent, Pod } from '#shared/kube/types.ts';
 import { bad, type Cause, note } from './cause.ts';
 import { namedPods, someNames } from './named-pods.ts';
@@ -8,7 +17,9 @@ import { eventsOf, messageOf, newestEvent } from './object-events.ts';
 import type { Workload, World } from './world.ts';
 
 /** The first one says it: the others would only be guesses. */
-export function nothingSelected(world: World, selector: Labels): Cause {
+export function nothingSelected(world: World, selector: Selector): Cause {
+  if (isSetBased(selector))
+    return workloadCause(world, selector) ?? elsewhere(world, selector) ?? labelsThere(world, selector);
   return (
     workloadCause(world, selector) ??
     templateMiss(world, selector) ??
@@ -22,7 +33,7 @@ const named = ({ kind, metadata }: Workload): string => `${kind} ${metadata.name
 const isOwned = ({ metadata }: Workload): boolean => (metadata.ownerReferences ?? []).length > 0;
 
 /** A workload makes the right pods, and has none. */
-function workloadCause({ around, namespace }: World, selector: Labels): Cause | undefined {
+function workloadCause({ around, namespace }: World, selector: Selector): Cause | undefined {
   const all = (around.workloads ?? []).filter((w) => selectorMatches(selector, w.templateLabels));
   const tops = all.filter((w) => !isOwned(w));
   const wanted = all.filter((w) => w.replicas !== 0);
@@ -107,26 +118,30 @@ function podMiss({ pods, around, service }: World, selector: Labels): Cause | un
   };
 }
 
-function elsewhere({ around, namespace }: World, selector: Labels): Cause | undefined {
+function elsewhere({ around, namespace }: World, selector: Selector): Cause | undefined {
   const found = around.podsElsewhere ?? [];
   const namespaces = [...new Set(found.map((p) => p.metadata.namespace ?? ''))];
   // A common label proves nothing.
   if (namespaces.length === 0 || namespaces.length > 2) return undefined;
   return bad(
     'OtherNamespace',
-    `the selector ${pairsText(selector)} matches no pod of namespace ${namespace}, and pods of namespace ${someNames(namespaces)} (${someNames(found.map((p) => p.metadata.name))}): a Service selects pods of its own namespace alone`,
+    `the selector ${selectorText(selector)} matches no pod of namespace ${namespace}, and pods of namespace ${someNames(namespaces)} (${someNames(found.map((p) => p.metadata.name))}): a Service selects pods of its own namespace alone`,
     `create the Service in namespace ${namespaces[0]}`,
   );
 }
 
-function labelsThere({ pods, namespace, around }: World, selector: Labels): Cause {
+function labelsThere({ pods, namespace, around }: World, selector: Selector): Cause {
   if (pods.length === 0)
     return bad(
       'NoPods',
-      `the selector ${pairsText(selector)} matches no pod: namespace ${namespace} has no pods${around.workloads?.length === 0 ? ' and nothing that makes any' : ''}`,
+      `the selector ${selectorText(selector)} matches no pod: namespace ${namespace} has no pods${around.workloads?.length === 0 ? ' and nothing that makes any' : ''}`,
       `kubectl get deploy,sts,ds -n ${namespace}`,
     );
-  const of = Object.keys(selector).map((key) => {
+  const of = requirementsOf(selector).map((requirement) => {
+    const { key } = requirement;
+    const met = pods.filter((p) => requirementMatches(requirement, p.metadata.labels)).length;
+    if (isSetBased(selector) && met > 0)
+      return `${requirementText(requirement)} is met by ${met.toLocaleString('en')} of them`;
     const values = [...new Set(pods.flatMap((p) => p.metadata.labels?.[key] ?? []))];
     return values.length > 0
       ? `pods with label ${key} have ${someNames(
@@ -137,7 +152,7 @@ function labelsThere({ pods, namespace, around }: World, selector: Labels): Caus
   });
   return bad(
     'SelectorMismatch',
-    `the selector ${pairsText(selector)} matches none of the ${pods.length.toLocaleString('en')} pods of namespace ${namespace}: ${of.join('; ')}`,
+    `the selector ${selectorText(selector)} matches none of the ${pods.length.toLocaleString('en')} pods of namespace ${namespace}: ${of.join('; ')}`,
     `kubectl get pods -n ${namespace} --show-labels`,
   );
 }

@@ -1,7 +1,7 @@
 /** Causes of the Service itself, its namespace, its load balancer and its export. */
 
-import { selectorMatches } from '#shared/kube/labels.ts';
 import { labelMcsService } from '#shared/kube/names.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { bad, type Cause, note, warning } from './cause.ts';
 import { isAlike } from './likeness.ts';

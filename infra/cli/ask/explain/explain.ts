@@ -11,8 +11,15 @@ import {
 } from '#shared/controllers/verdicts/pod-verdicts.ts';
 import type { EndpointsPlace, PodVerdict, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
 import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
-import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
+import type { Labels } from '#shared/kube/labels.ts';
 import { annotationOverCapacity } from '#shared/kube/names.ts';
+import {
+  isNegative,
+  requirementMatches,
+  requirementsOf,
+  type Selector,
+  selectorMatches,
+} from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import type { Explanation, PodExplanation } from './explanation.ts';
 import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
@@ -117,7 +124,7 @@ const order = { selected: 0, left: 1, near: 2 } as const;
 
 function relationOf(
   { name, pod, past }: KnownPod,
-  selector: Labels | undefined,
+  selector: Selector | undefined,
   listed: ReadonlySet<string>,
 ): PodExplanation['relation'] | undefined {
   if (pod && selectorMatches(selector, pod.metadata.labels)) return 'selected';
@@ -172,7 +179,7 @@ interface Capacity {
 function capacityOf(
   { namespace, name, pods }: PodsInput,
   service: Service,
-  selector: Labels,
+  selector: Selector,
 ): Capacity | undefined {
   const selected = pods.flatMap(({ pod }) =>
     pod && selectorMatches(selector, pod.metadata.labels) ? [pod] : [],
@@ -212,6 +219,11 @@ function withPending<P extends string>(
   };
 }
 
-/** Returns true if the labels have a pair of the selector, so the pod may be intended to match. */
-const isNear = (selector: Labels, labels: Labels | undefined): boolean =>
-  Object.entries(selector).some(([key, value]) => labels?.[key] === value);
+/** Returns true if a label meets a requirement of the selector, so the pod may be intended to match. */
+const isNear = (selector: Selector, labels: Labels | undefined): boolean =>
+  requirementsOf(selector).some(
+    (requirement) =>
+      labels?.[requirement.key] !== undefined &&
+      !isNegative(requirement) &&
+      requirementMatches(requirement, labels),
+  );

@@ -2,6 +2,7 @@
 import { type WriterSwitches, writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector, labelMcsService } from '#shared/kube/names.ts';
+import { requirementsOf, requirementText, type Selector } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 
 export interface WriterFacts {
@@ -39,10 +40,7 @@ export const derivedText = ({ metadata }: Service, name: string): string =>
 /** Returns the selector that the hub uses, and its origin, or undefined without a selector. */
 export function selectorText(service: Service): string | undefined {
   const writer = writerOf(service);
-  const text = (selector: { readonly [key: string]: string }): string =>
-    Object.entries(selector)
-      .map(([key, value]) => `${key}=${value}`)
-      .join(', ');
+  const text = (selector: Selector): string => requirementsOf(selector).map(requirementText).join(', ');
   if (writer.by === 'opt-in') return `${text(writer.selector)} (annotation ${annotationSelector})`;
   const { selector } = service.spec ?? {};
   if (!selector) return undefined;

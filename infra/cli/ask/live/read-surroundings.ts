@@ -1,6 +1,7 @@
 /** Reads the objects beside a Service that explain its endpoints, in the form of an answer. */
 import type { AdmissionRule, NetworkPolicy, Workload } from '#infra/cli/ask/answer/world.ts';
-import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
+import type { Labels } from '#shared/kube/labels.ts';
+import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { ObjectMeta } from '#shared/kube/types.ts';
 import type { LiveCluster } from './live-cluster.ts';
 

@@ -1,11 +1,17 @@
 /** Reads what an answer about one Service needs. */
 import { answerOf } from '#infra/cli/ask/answer/service-answer.ts';
 import type { Surroundings, World } from '#infra/cli/ask/answer/world.ts';
-import { collectionPath, labelSelectorOf, objectPath } from '#shared/clusters/api/resources.ts';
+import { collectionPath, objectPath } from '#shared/clusters/api/resources.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { hintsEnabled } from '#shared/controllers/slices/hints/topology.ts';
-import { type Labels, selectorMatches } from '#shared/kube/labels.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
+import {
+  isNegative,
+  requirementsOf,
+  type Selector,
+  selectorMatches,
+  selectorText,
+} from '#shared/kube/selectors/label-selector.ts';
 import type { CoreEvent, EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { readAdmission, readNetworkPolicies, readWorkloads } from './read-surroundings.ts';
@@ -95,12 +101,12 @@ async function readMore(
 
 async function readElsewhere(
   cluster: LiveCluster,
-  selector: Labels,
+  selector: Selector,
   namespace: string,
 ): Promise<readonly Pod[] | undefined> {
-  if (Object.keys(selector).length === 0) return undefined;
+  if (requirementsOf(selector).every(isNegative)) return undefined;
   const found = await cluster.list<Pod>('pods of other namespaces', collectionPath('Pod', ''), {
-    labelSelector: labelSelectorOf(selector),
+    labelSelector: selectorText(selector),
   });
   return found?.filter((p) => p.metadata.namespace !== namespace);
 }

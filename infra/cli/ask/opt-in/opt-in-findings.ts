@@ -12,9 +12,9 @@ import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { writerFor } from '#shared/clusters/writer/writer-for.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
-import { parseSelector } from '#shared/controllers/opt-in/selector.ts';
-import { type Labels, sameLabels } from '#shared/kube/labels.ts';
+import { parseSelector, withoutEquivalent } from '#shared/controllers/opt-in/selector.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
+import { isSetBased, sameSelectors, selectorText } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type LiveService, liveFindings } from './opt-in-live.ts';
 import { type OptInFinding, point } from './opt-in-point.ts';
@@ -61,23 +61,19 @@ function refusedType(service: Service): string | undefined {
   return undefined;
 }
 
-/** The selector as the text of the annotation. */
-const textOf = (selector: Labels): string =>
-  Object.entries(selector)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-
 function annotation({ metadata, spec }: Service): OptInFinding {
   const text = metadata.annotations?.[annotationSelector];
   const own = spec?.selector;
   const wanted =
-    own && parseSelector(textOf(own)).selector ? `${annotationSelector}=${textOf(own)}` : undefined;
+    own && parseSelector(selectorText(own)).selector
+      ? `${annotationSelector}=${selectorText(own)}`
+      : undefined;
   const annotate =
     wanted === undefined
       ? null
       : `kubectl -n ${metadata.namespace} annotate service ${metadata.name} ${wanted}`;
   if (text === undefined) {
-    const tooMuch = own ? parseSelector(textOf(own)).error : undefined;
+    const tooMuch = own ? parseSelector(selectorText(own)).error : undefined;
     return point(
       'Annotation',
       'blocks',
@@ -87,14 +83,16 @@ function annotation({ metadata, spec }: Service): OptInFinding {
   }
   const { selector, error } = parseSelector(text);
   if (error !== undefined) return point('Annotation', 'blocks', `invalid: ${error}`, annotate);
-  if (own && !sameLabels(selector, own))
+  const setBased = isSetBased(selector) ? `; ${withoutEquivalent}` : '';
+  if (own && !sameSelectors(selector, own))
     return point(
       'Annotation',
       'applies',
-      `${textOf(selector)} differs from the selector ${textOf(own)}: the addresses change`,
+      `${selectorText(selector)} differs from the selector ${selectorText(own)}: the addresses change${setBased}`,
       annotate,
     );
-  return point('Annotation', 'fine', textOf(selector));
+  if (setBased) return point('Annotation', 'applies', `${selectorText(selector)}${setBased}`);
+  return point('Annotation', 'fine', selectorText(selector));
 }
 
 /**

@@ -5,11 +5,11 @@
 
 import type { ClusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
 import { counted } from '#infra/cli/terminal/counted.ts';
-import { collectionPath, labelSelectorOf, objectPath } from '#shared/clusters/api/resources.ts';
+import { collectionPath, objectPath } from '#shared/clusters/api/resources.ts';
 import { isLeftover, isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import { isKubectl } from '#shared/kube/field-managers.ts';
-import type { Labels } from '#shared/kube/labels.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
+import { type Selector, selectorText } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Endpoints, Pod, Service } from '#shared/kube/types.ts';
 import { type OptInFinding, point } from './opt-in-point.ts';
 
@@ -31,9 +31,9 @@ export async function readLive(
   reader: ClusterReader,
   namespace: string,
   name: string,
-  selector: Labels,
+  selector: Selector,
 ): Promise<LiveService> {
-  const byLabel = (labels: Labels): string => encodeURIComponent(labelSelectorOf(labels));
+  const byLabel = (labels: Selector): string => encodeURIComponent(selectorText(labels));
   const [service, pods, endpoints, slices, bindings] = await Promise.all([
     reader.get(objectPath('Service', namespace, name)),
     reader.get(`${collectionPath('Pod', namespace)}?labelSelector=${byLabel(selector)}&limit=${maxPods}`),
