@@ -102,35 +102,38 @@ function probeText(declared: Container | undefined): string {
   return exec ? `it runs ${(exec.command ?? []).join(' ').slice(0, 80)}: ` : '';
 }
 
-function waiting(
-  pod: Pod,
-  { name, state, lastState, restartCount, image }: ContainerStatus,
-  what: string,
-  events: readonly CoreEvent[],
-): Cause {
+function waiting(pod: Pod, container: ContainerStatus, what: string, events: readonly CoreEvent[]): Cause {
+  const { name, state, image } = container;
   const { reason = 'unknown', message } = state?.waiting ?? {};
   const { namespace, name: podName } = pod.metadata;
   const describe = `kubectl describe pod -n ${namespace} ${podName}`;
   const told = message ? `: ${messageOf({ message })}` : '';
-  if (reason === 'CrashLoopBackOff') {
-    const last = lastState?.terminated;
-    const exit = last
-      ? `, last exit code ${last.exitCode}${last.reason && last.reason !== 'Error' ? ` (${last.reason})` : ''}`
-      : '';
+  if (reason === 'CrashLoopBackOff')
     return bad(
       'ContainerWaiting',
-      `${what} crashes (CrashLoopBackOff, ${restartCount} restarts${exit})`,
+      `${what} crashes (CrashLoopBackOff${crashesOf(container)})`,
       `${logsOf(pod, name)} --previous`,
     );
-  }
   if (/Image/.test(reason))
-    return bad('ContainerWaiting', `${what} has no image (${reason}): ${image ?? ''}${told}`, describe);
+    return bad(
+      'ContainerWaiting',
+      `${what} has no image (${reason})${image ? `: ${image}` : ''}${told}`,
+      describe,
+    );
   if (reason === 'ContainerCreating' || reason === 'PodInitializing') {
     const event = newestEvent(events, 'FailedMount', 'FailedAttachVolume', 'FailedCreatePodSandBox');
     const why = event ? `: ${event.reason}, ${messageOf(event)}` : told;
     return bad('ContainerWaiting', `${what} waits (${reason})${why}`, describe);
   }
   return bad('ContainerWaiting', `${what} waits (${reason})${told}`, describe);
+}
+
+/** The hub's snapshot has neither the number of restarts nor the last end. */
+function crashesOf({ restartCount, lastState }: Partial<ContainerStatus>): string {
+  const last = lastState?.terminated;
+  const restarts = restartCount === undefined ? '' : `, ${restartCount} restarts`;
+  const reason = last?.reason && last.reason !== 'Error' ? ` (${last.reason})` : '';
+  return `${restarts}${last ? `, last exit code ${last.exitCode}${reason}` : ''}`;
 }
 
 /** Kubelet lists no containers before it has begun with the pod. */

@@ -1,6 +1,6 @@
 /**
  * Why a pod is not ready, from what kubelet, scheduler and node controller say about it. A pod of the hub's
- * snapshot has only its Ready condition.
+ * snapshot has the part of it that its relay sends (shared/store/inputs/pod-for-answers.ts).
  */
 
 import { deletionRequestedAt } from '#shared/controllers/verdicts/pod-verdicts.ts';
