@@ -25,7 +25,7 @@ export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, cluster:
     deps.metrics.put('RelayHeartbeatAge', silentMs / 1000, dimensions);
     deps.metrics.put('SilentRelays', silentMs > silentAfterMs ? 1 : 0, dimensions);
   }
-  deps.metrics.put('GateClosed', hasSynced(cluster) ? 0 : 1, dimensions);
+  deps.metrics.put('FirstListsMissing', hasSynced(cluster) ? 0 : 1, dimensions);
   const withoutWriter = servicesWithoutWriter(cluster);
   if (withoutWriter !== undefined) deps.metrics.put('ServicesWithoutWriter', withoutWriter, dimensions);
   // Sync makes no calls to a cluster that the hub does not write to.

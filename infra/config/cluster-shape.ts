@@ -171,7 +171,7 @@ export const clusterShape: Shape<ClusterConfig> = checked(
       alarms: withDefault(
         oneOf('page', 'ticket'),
         'ticket' as const,
-        "The alarms of the cluster's state have this severity: a silent relay, an open circuit, a closed gate.",
+        "The alarms of the cluster's state have this severity: a silent relay, an open circuit, missing first lists.",
       ),
       api: optional(
         fields({

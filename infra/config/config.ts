@@ -109,7 +109,7 @@ export interface ClusterConfig {
   readonly settings: ClusterSettings;
   /** Batches handled at a time, of each function. */
   readonly concurrency: { readonly ingest: number; readonly sync: number };
-  /** Action of the alarms RelaySilent, CircuitOpen and GateClosed of the cluster. */
+  /** Action of the alarms RelaySilent, CircuitOpen and FirstListsMissing of the cluster. */
   readonly alarms: 'page' | 'ticket';
   readonly api?: ApiConfig | undefined;
   readonly relay: RelayConfig;

@@ -59,7 +59,7 @@ interface Directive {
 const states = new Set([
   ...[
     'CircuitOpen',
-    'GateClosed',
+    'FirstListsMissing',
     'ShadowDifferences',
     'ServicesWithoutWriter',
     'WriterConflict',

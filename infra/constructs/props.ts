@@ -134,7 +134,7 @@ export interface ClusterInput {
     /** Sync handles at most this number of batches at a time. @default 20 */
     readonly sync?: number;
   };
-  /** The alarms of the cluster's state have this severity: a silent relay, an open circuit, a closed gate. @default "ticket" */
+  /** The alarms of the cluster's state have this severity: a silent relay, an open circuit, missing first lists. @default "ticket" */
   readonly alarms?: 'page' | 'ticket';
   /** The hub reaches the API server of the cluster here. Writing and exports need it. */
   readonly api?: {

@@ -19,7 +19,7 @@ export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
     periods: 5,
     meaning: 'the hub cannot write to the cluster',
   }),
-  on('GateClosed', 'GateClosed', 'Maximum', {
+  on('FirstListsMissing', 'FirstListsMissing', 'Maximum', {
     severity: state,
     threshold: 0,
     periods: 10,

@@ -36,7 +36,7 @@ export const fleetDashboard: Dashboard = {
         ]),
         numbers('Blocked writes', 'Count', [
           series('CircuitOpen', 'Maximum', 'circuit open'),
-          series('GateClosed', 'Maximum', 'first lists missing'),
+          series('FirstListsMissing', 'Maximum', 'first lists missing'),
           series('WriterConflict', 'Maximum', 'two writers'),
         ]),
         numbers('Days until credentials end', 'Count', [series('CredentialExpires', 'Minimum', 'shortest')]),
@@ -47,7 +47,7 @@ export const fleetDashboard: Dashboard = {
         lines('Blocked clusters', 'Count', [
           series('SilentRelays', 'Sum', 'relay silent'),
           series('OpenCircuits', 'Sum', 'circuit open'),
-          series('GateClosed', 'Sum', 'first lists missing'),
+          series('FirstListsMissing', 'Sum', 'first lists missing'),
           series('Sweeps', 'Sum', 'runs of sweep'),
         ]),
       ],
@@ -203,7 +203,7 @@ export const clusterDashboard: Dashboard = {
         ]),
         numbers('Blocked writes', 'Count', [
           series('CircuitOpen', 'Maximum', 'circuit open'),
-          series('GateClosed', 'Maximum', 'first lists missing'),
+          series('FirstListsMissing', 'Maximum', 'first lists missing'),
           series('WriterConflict', 'Maximum', 'two writers'),
         ]),
       ],

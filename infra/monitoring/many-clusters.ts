@@ -45,8 +45,8 @@ export const manyClusters: readonly ManyClusters[] = [
     meaning: 'many clusters can’t be written to',
   },
   {
-    id: 'ManyGatesClosed',
-    metric: 'GateClosed',
+    id: 'ManyFirstListsMissing',
+    metric: 'FirstListsMissing',
     periods: 12,
     datapoints: 10,
     meaning: 'the first lists of many clusters do not get complete',

@@ -118,7 +118,7 @@ export const metrics = {
     help: '1 for an active cluster that the hub cannot write to, 0 for any other active cluster',
   },
   CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },
-  GateClosed: {
+  FirstListsMissing: {
     unit: 'Count',
     help: '1 for a cluster whose first lists are not complete, 0 for any other cluster; no value for a paused cluster',
   },
@@ -200,7 +200,7 @@ const troublePerCluster: readonly MetricName[] = [
   'ServicesWithoutWriter',
   'Drift',
   'CircuitOpen',
-  'GateClosed',
+  'FirstListsMissing',
   'WriterConflict',
 ];
 /**

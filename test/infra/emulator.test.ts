@@ -39,7 +39,7 @@ it('the local cloud gets no unsupported resources, and the stack reports them', 
     'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsOftenLateIn360Minutes/Resource',
     'not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/SyncsOftenLateIn30Minutes/Resource',
     'not on the local cloud: AWS::CloudWatch::CompositeAlarm Small-hub/Default/Monitoring/SyncsOftenLate/Resource',
-    ...['ManyRelaysSilent', 'ManyCircuitsOpen', 'ManyGatesClosed', 'MetricsRefused'].map(
+    ...['ManyRelaysSilent', 'ManyCircuitsOpen', 'ManyFirstListsMissing', 'MetricsRefused'].map(
       (id) =>
         `not on the local cloud: AWS::CloudWatch::Alarm with metric math Small-hub/Default/Monitoring/${id}/Resource`,
     ),

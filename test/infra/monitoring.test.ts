@@ -331,7 +331,7 @@ describe('alarms', () => {
     const paging = (state: Alarm['severity']): string[] =>
       clusterAlarms(state).flatMap((a) => (a.severity === 'page' ? [a.id] : []));
     expect(paging('ticket')).toEqual([]);
-    expect(paging('page')).toEqual(['RelaySilent', 'CircuitOpen', 'GateClosed']);
+    expect(paging('page')).toEqual(['RelaySilent', 'CircuitOpen', 'FirstListsMissing']);
     const actions = (id: string): unknown[] =>
       Object.values(clusterTemplate(id).findResources('AWS::CloudWatch::Alarm')).map(
         (a) => a['Properties'].AlarmActions[0],
@@ -352,7 +352,7 @@ describe('alarms', () => {
   it.each([
     ['ManyRelaysSilent', 'SilentRelays', 3, 5],
     ['ManyCircuitsOpen', 'OpenCircuits', 5, 7],
-    ['ManyGatesClosed', 'GateClosed', 10, 12],
+    ['ManyFirstListsMissing', 'FirstListsMissing', 10, 12],
   ])(
     '%s pages by the clusters that %s has, whichever app deploys them, in %i of %i minutes',
     (id, metric, datapoints, minutes) => {

@@ -96,7 +96,7 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
   findings.push(
     finding(
       'first lists',
-      hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/runbook.md#gateclosed'),
+      hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/runbook.md#firstlistsmissing'),
     ),
   );
   const circuit = blockedBy(cluster);

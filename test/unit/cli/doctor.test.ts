@@ -85,7 +85,7 @@ describe('doctor', () => {
     expect(text).toMatch(
       /^WRONG {3}silent: relay: last heartbeat 600 s ago\n +docs\/runbook\.md#relaysilent/m,
     );
-    expect(text).toMatch(/^WRONG {3}listing: first lists: missing\n +docs\/runbook\.md#gateclosed/m);
+    expect(text).toMatch(/^WRONG {3}listing: first lists: missing\n +docs\/runbook\.md#firstlistsmissing/m);
     expect(text).toMatch(/^ok {6}clusters: without a finding: 1 of 4$/m);
   });
 

@@ -89,7 +89,7 @@ function fleet({ tableMs = 0, cluster = unreachable as SweepDeps['cluster'] } = 
     table: memory,
     queuesOf,
     minute,
-    told: (id: string, metric = 'GateClosed'): number | undefined => out.get(`${id} ${metric}`),
+    told: (id: string, metric = 'FirstListsMissing'): number | undefined => out.get(`${id} ${metric}`),
     async add(id: string, mode: ChosenMode): Promise<void> {
       await registerCluster(memory, { id, mode, api }, 0);
       await memory.update({ pk: `CLUSTER#${id}`, sk: 'META' }, { set: { heartbeatAt: 1 } });

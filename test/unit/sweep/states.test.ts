@@ -22,7 +22,7 @@ describe('the state of a cluster', () => {
     expect(statesOf({ mode: 'active', heartbeatAt: now - 2_000, ...lists })).toEqual({
       RelayHeartbeatAge: 2,
       SilentRelays: 0,
-      GateClosed: 0,
+      FirstListsMissing: 0,
       CircuitOpen: 0,
       OpenCircuits: 0,
       WriterConflict: 0,
@@ -31,7 +31,7 @@ describe('the state of a cluster', () => {
 
   it.each([
     ['its relay is silent', { heartbeatAt: now - 91_000 }, { SilentRelays: 1 }],
-    ['its first lists are not complete', { synced_Pod: 0 }, { GateClosed: 1 }],
+    ['its first lists are not complete', { synced_Pod: 0 }, { FirstListsMissing: 1 }],
     [
       'it can’t be written to',
       circuit('unreachable'),
@@ -44,7 +44,7 @@ describe('the state of a cluster', () => {
 
   it('the state of an active cluster without a heartbeat waits for its first lists, and has no age', () => {
     const states = statesOf({ mode: 'active' });
-    expect(states).toMatchObject({ GateClosed: 1 });
+    expect(states).toMatchObject({ FirstListsMissing: 1 });
     expect(states).not.toHaveProperty('RelayHeartbeatAge');
     expect(states).not.toHaveProperty('SilentRelays');
   });
@@ -55,7 +55,7 @@ describe('the state of a cluster', () => {
     ).toEqual({
       RelayHeartbeatAge: 1,
       SilentRelays: 0,
-      GateClosed: 0,
+      FirstListsMissing: 0,
     });
   });
 
