@@ -10,7 +10,7 @@
 
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/writer/mode.ts';
-import { owesWalk, wakeAllAfterFirstLists, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
+import { isWalkPending, markWakesAfterFirstLists, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
 import { allToEnd } from '#shared/concurrently.ts';
 import type { WalkPosition } from '#shared/store/inputs/service-walk.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
@@ -117,14 +117,14 @@ async function wakePending(
   const { deps } = run;
   await run.each('wakePending', records, async (record) => {
     await run.attempt(record.id, 'resync', async () => {
-      if (!owesWalk(record.modeSwitch) && hasRuns(record)) await resync(deps, record);
+      if (!isWalkPending(record.modeSwitch) && hasRuns(record)) await resync(deps, record);
     });
     await wakeOverdue(deps, record, overdue.get(record.id) ?? []);
   });
   const clusters = await oweHeld(run, records);
   await finishSwitches(
     run,
-    clusters.filter(({ modeSwitch }) => modeSwitch.owesWaking),
+    clusters.filter(({ modeSwitch }) => modeSwitch.wakesPending),
   );
   if (deps.clusterMetrics === 'few') return;
   const active = clusters.filter(writesAnything);
@@ -135,8 +135,8 @@ async function wakePending(
 async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<readonly ClusterRecord[]> {
   const owing = new Map<string, ClusterRecord>();
   const held = clusters.filter(({ lists }) => lists.suppressesWakeUps);
-  await run.each('wakeAllAfterFirstLists', held, async (cluster) => {
-    const now = await wakeAllAfterFirstLists(run.deps.table, cluster);
+  await run.each('markWakesAfterFirstLists', held, async (cluster) => {
+    const now = await markWakesAfterFirstLists(run.deps.table, cluster);
     if (now) owing.set(cluster.id, now);
   });
   return clusters.map((c) => owing.get(c.id) ?? c);

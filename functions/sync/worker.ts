@@ -44,14 +44,14 @@ export interface ClaimedWakeUp {
 /** The caller has taken the lease, which is free when this settles. Resolves as `syncMessage`. */
 export async function runUnderLease(deps: SyncDeps, claimed: ClaimedWakeUp): Promise<boolean> {
   try {
-    return await runWhileOwed(deps, claimed);
+    return await runWhileDirty(deps, claimed);
   } catch (error) {
     await abandonWork(deps, claimed.claim);
     throw error;
   }
 }
 
-async function runWhileOwed(deps: SyncDeps, claimed: ClaimedWakeUp): Promise<boolean> {
+async function runWhileDirty(deps: SyncDeps, claimed: ClaimedWakeUp): Promise<boolean> {
   const { message, deadlineMs } = claimed;
   const { maxRuns, maxHoldMs, reserveMs } = deps.limits.sync;
   const startedMs = deps.now();

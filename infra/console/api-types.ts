@@ -84,7 +84,7 @@ export interface MemberRow {
   readonly exported: number;
   readonly refused: number;
   readonly imported: number;
-  readonly owed: number;
+  readonly pending: number;
   /** Number of imports that an object of another owner prevents. */
   readonly inTheWay: number;
   /** Sums over all imports of the cluster. */

@@ -52,7 +52,7 @@ const maxPending = 1_000;
 
 async function readMember(table: Table, record: ClusterRecord, now: number): Promise<Member> {
   const imports = importsAnything(record);
-  const [exported, imported, namespaces, reports, owed] = await Promise.all([
+  const [exported, imported, namespaces, reports, pending] = await Promise.all([
     objectsIn({ table, cluster: record.id }, 'ServiceExport', ''),
     objectsIn({ table, cluster: record.id }, 'ServiceImport', ''),
     imports ? objectsIn({ table, cluster: record.id }, 'Namespace', '') : [],
@@ -68,8 +68,8 @@ async function readMember(table: Table, record: ClusterRecord, now: number): Pro
     imports: new Set(keyed(imported).keys()),
     namespaces: new Map(namespaces.map((n) => [n.metadata.name, n] as const)),
     reports: new Map(reports.map((r) => [`${r.namespace}/${r.name}`, r.report] as const)),
-    owed: new Map(
-      owed.flatMap(({ pk, dirtyAt }) => {
+    pending: new Map(
+      pending.flatMap(({ pk, dirtyAt }) => {
         const { namespace, kind, name } = parseWorkKey(pk);
         return kind === 'import' ? [[`${namespace}/${name}`, dirtyAt] as const] : [];
       }),

@@ -24,7 +24,7 @@ export interface Member {
   readonly namespaces: ReadonlyMap<string, ObjectOfKind['Namespace']>;
   readonly reports: ReadonlyMap<string, ImportReport>;
   /** Imports with a pending run, with its time in ms since the epoch. */
-  readonly owed: ReadonlyMap<string, number>;
+  readonly pending: ReadonlyMap<string, number>;
 }
 
 export interface NameOfSet {
@@ -66,7 +66,7 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
         namespace: member.namespaces.get(namespace),
         isExported: merged !== undefined,
         report: member.reports.get(key),
-        owedSinceMs: member.owed.get(key),
+        dirtySinceMs: member.pending.get(key),
         failures: 0,
         ranAtMs: 0,
         silent,
@@ -163,7 +163,7 @@ export function memberRow(
     exported: sources.filter((s) => s.state !== 'not valid').length,
     refused: sources.filter((s) => s.state === 'not valid').length,
     imported: importers.filter((i) => i.state === 'imported').length,
-    owed: importers.filter((i) => i.state === 'pending').length,
+    pending: importers.filter((i) => i.state === 'pending').length,
     inTheWay: importers.filter((i) => i.state === 'refused').length,
     leftOut: sum(all.map((r) => r.leftOutCount ?? 0)),
     collisions: sum(all.map((r) => r.collisions ?? 0)),

@@ -67,7 +67,7 @@ export async function saveMembership(
 ): Promise<boolean> {
   await noteImporter(table, cluster, membership);
   const change = {
-    set: { ...membershipAttributes(membership), [modeAttributes.owesWaking]: 1 },
+    set: { ...membershipAttributes(membership), [modeAttributes.wakesPending]: 1 },
     add: { [modeAttributes.count]: 1 },
   };
   return (await table.update(metaKey(cluster), change, isRegistered)) !== undefined;

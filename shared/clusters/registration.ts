@@ -89,7 +89,7 @@ export async function registerCluster(
       set: {
         settings,
         ...attributes,
-        ...(changes && { wakeAll: 1 }),
+        ...(changes && { wakesPending: 1 }),
         ...(keptSince !== undefined && { [historySince]: keptSince }),
       },
       setIfAbsent: {
@@ -193,7 +193,7 @@ async function reregister(
       modeSince: nowMs,
       ...optInOf(more, nowMs),
       [madeAt]: nowMs,
-      wakeAll: 1,
+      wakesPending: 1,
     },
     {
       all: [

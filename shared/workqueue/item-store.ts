@@ -97,14 +97,14 @@ export async function claim(
         ],
       }
     : { absent: 'lease' };
-  const owed: WriteCondition = {
+  const dirty: WriteCondition = {
     any: read.parts.flatMap((part): WriteCondition[] => {
       const done = attribute(part, 'doneGeneration');
       return [{ absent: done }, { attribute: done, is: '<', value: generation }];
     }),
   };
   const change = { set: { lease: lease.id, until: lease.untilMs } };
-  const item = await table.update(workKey(service), change, { all: [free, owed] });
+  const item = await table.update(workKey(service), change, { all: [free, dirty] });
   return item && decodeWork(service.kind, item);
 }
 
@@ -127,7 +127,7 @@ export async function claimUnread(
         : { attribute, is: '<', value: generation },
     ],
   });
-  const owed = partsOf[service.kind].map(
+  const dirty = partsOf[service.kind].map(
     (part): WriteCondition => ({
       all: [isBelow(attribute(part, 'doneGeneration')), isBelow(attribute(part, 'retryGeneration'))],
     }),
@@ -136,7 +136,7 @@ export async function claimUnread(
     all: [
       { absent: 'lease' },
       generation === 'latest' ? { present: 'gen' } : { attribute: 'gen', is: '>=', value: generation },
-      { any: owed },
+      { any: dirty },
     ],
   };
   const change = { set: { lease: lease.id, until: lease.untilMs } };

@@ -25,7 +25,7 @@ export interface Claim {
 
 export type Taken =
   | { readonly kind: 'claimed'; readonly claim: Claim }
-  | { readonly kind: 'nothing-owed' | 'not-due' | 'lease-busy' };
+  | { readonly kind: 'not-dirty' | 'not-due' | 'lease-busy' };
 
 /**
  * If it does not throw, a wake-up without a claim is handled: a further wake-up is in the queue if one is
@@ -57,7 +57,7 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     const parts = partsToRun(message, read);
     if (attempt && read.lease?.id === attempt.leaseId)
       return { kind: 'claimed', claim: { service, message, ...attempt, item: read, parts } };
-    if (parts.length === 0) return { kind: 'nothing-owed' };
+    if (parts.length === 0) return { kind: 'not-dirty' };
     const nowMs = deps.now();
     if (read.lease && isLeased(read, nowMs)) {
       await waitForLeaseEnd(deps, { service, message, lease: read.lease, nowMs });

@@ -316,7 +316,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
 
     it('the dirty index holds what has both attributes, oldest first, up to a time and a number', async () => {
       const owner = `c-${fresh()}`;
-      const owed = async (sk: string, dirtyAt: number) =>
+      const dirty = async (sk: string, dirtyAt: number) =>
         table.put({ pk, sk, dirtyIn: dirtyKeyOf(owner, 'ns', sk), dirtyAt, gen: 1 });
       for (const [sk, at] of [
         ['late', 2_000],
@@ -325,7 +325,7 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
         ['c', 1_500],
         ['done', 10],
       ] as const)
-        await owed(sk, at);
+        await dirty(sk, at);
       await table.put({ pk, sk: 'other', dirtyIn: dirtyKeyOf(`${owner}x`, 'ns', 'other'), dirtyAt: 1 });
       await table.put({ pk, sk: 'half', dirtyIn: dirtyKeyOf(owner, 'ns', 'half') });
       await table.update({ pk, sk: 'done' }, { remove: ['dirtyAt'] });

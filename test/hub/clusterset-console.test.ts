@@ -68,7 +68,7 @@ it('an importer whose API is down has a pending run', async () => {
   world.of('a').apiAnswers = false;
   await world.pass(10);
   const { members, services } = await clustersetAnswer(world.table, world.nowMs);
-  expect(members.find((m) => m.cluster === 'a')).toMatchObject({ owed: 1, imported: 0 });
+  expect(members.find((m) => m.cluster === 'a')).toMatchObject({ pending: 1, imported: 0 });
   expect(services[0]?.remarks).toEqual([
     expect.stringMatching(
       /^a is pending: a run is pending since .* but the circuit of the cluster is open \(unreachable\)$/,

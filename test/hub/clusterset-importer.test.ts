@@ -529,7 +529,7 @@ describe('a change of a pod', () => {
     expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(40);
   }
 
-  it('a change of a pod does not wait behind the owed imports of a cluster', async () => {
+  it('a change of a pod does not wait behind the pending imports of a cluster', async () => {
     const world = await owing({ importsOfWorker: 4 });
     const record = await readCluster(world.table, 'a');
     const wakeUps = record ? await memberWakeUps(world.table, record) : [];
@@ -549,7 +549,7 @@ describe('a change of a pod', () => {
     expect(world.metrics.get('SweepResends') ?? 0).toBe(0);
   });
 
-  it('a change of a pod does not wait behind the owed exports of its cluster', async () => {
+  it('a change of a pod does not wait behind the pending exports of its cluster', async () => {
     const world = await owing({ wakesOfNamespace: 4 });
     const record = await readCluster(world.table, 'b');
     const wakeUps = record ? await memberWakeUps(world.table, record) : [];

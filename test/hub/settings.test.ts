@@ -34,11 +34,11 @@ it('a deploy without changes wakes no service', async () => {
   await deploy(50);
   expect(settings?.maxEndpointsPerSlice).toBe(100);
   expect(await readCluster(world.table, cluster)).toMatchObject({
-    modeSwitch: { owesWaking: true, count: (modeSwitch?.count ?? 0) + 1 },
+    modeSwitch: { wakesPending: true, count: (modeSwitch?.count ?? 0) + 1 },
   });
   await pass(70);
   await deploy(50);
   expect(await readCluster(world.table, cluster)).toMatchObject({
-    modeSwitch: { owesWaking: false, count: (modeSwitch?.count ?? 0) + 1 },
+    modeSwitch: { wakesPending: false, count: (modeSwitch?.count ?? 0) + 1 },
   });
 });

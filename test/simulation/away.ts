@@ -49,19 +49,19 @@ async function muted(
   if (!world.profile.sweepWakes) return;
   const dirtyAt = (item: Item): number => (item['dirtyAt'] as number | undefined) ?? Number.POSITIVE_INFINITY;
   // Sweep reads only the oldest entries of the index, with entries that are not due yet.
-  const owed = (await world.table.items())
+  const overdue = (await world.table.items())
     .filter((item) => item.pk.includes('#WORK#'))
     .sort((a, b) => dirtyAt(a) - dirtyAt(b))
     .slice(0, world.profile.limits.sweep.maxOverdue);
   const meta = await read;
   if (!meta || !hasSynced(meta)) return;
-  for (const item of owed) {
+  for (const item of overdue) {
     const work = decodeWork(parseWorkKey(item.pk).kind, item);
     const retriesDue = Object.values(work.parts).map(({ retryDueMs }) => retryDueMs);
     const due =
       Math.max(work.dirtyAtMs ?? Number.POSITIVE_INFINITY, ...retriesDue) +
       world.profile.batchPeriodSeconds * 1000;
     if (!isClean(work) && due < begunAt - owedForMs)
-      return world.fail(`sweep does not tell that ${item.pk} is owed since ${due}`);
+      return world.fail(`sweep does not tell that ${item.pk} is due since ${due}`);
   }
 }

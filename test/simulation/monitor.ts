@@ -59,7 +59,7 @@ export function monitor(
   /** Taken out of one slice, and to be in another of the same run. */
   const moving = new Map<
     string,
-    { readonly actor: Actor; readonly what: string; readonly at: number; readonly isOwed: () => boolean }
+    { readonly actor: Actor; readonly what: string; readonly at: number; readonly isDue: () => boolean }
   >();
   let heardAt: number | undefined;
   const raisedBy = new Map<string, Raised>();
@@ -209,10 +209,10 @@ export function monitor(
    * its lease, or been refused its next write, as upstream may be.
    */
   function missed(before: number): void {
-    for (const [key, { actor, what, at, isOwed }] of moving) {
+    for (const [key, { actor, what, at, isDue }] of moving) {
       if (at > before) continue;
       moving.delete(key);
-      if (!actor.dead && !actor.paused && !actor.stumbled && isOwed()) fail(what);
+      if (!actor.dead && !actor.paused && !actor.stumbled && isDue()) fail(what);
     }
   }
 
@@ -252,7 +252,7 @@ export function monitor(
     // slice had the pod, another client has changed that slice since, and the precondition of a delete covers
     // only the deleted slice ("Not guaranteed").
     if (kind === 'EndpointSlice' && listedSlices.showReady(actor, namespace, name, uid)) return;
-    const isOwed = (): boolean => {
+    const isDue = (): boolean => {
       const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name)];
       return podNow !== undefined && isEndpoint(podNow, asWritten(kind, serviceNow));
     };
@@ -260,7 +260,7 @@ export function monitor(
       // A slice whose ports changed is written over before the one is written that shows its endpoints now
       // (ES-55, ES-57).
       if (kind === 'EndpointSlice')
-        moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what: failure, at: now(), isOwed });
+        moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what: failure, at: now(), isDue });
       else fail(failure);
     };
     const what = `${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`;

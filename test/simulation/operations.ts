@@ -91,7 +91,7 @@ export class Operations {
       actor.trace(`switches to ${what}`);
       await change(table);
       const meta = await readCluster(table, this.#world.cluster);
-      if (meta?.modeSwitch.owesWaking)
+      if (meta?.modeSwitch.wakesPending)
         await addAll(
           {
             table,

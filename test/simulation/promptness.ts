@@ -26,7 +26,7 @@ interface Parts {
 export class Promptness {
   readonly #parts: Parts;
   /** When the wanted outputs of a service changed last, and what is wanted and not there since then. */
-  readonly #owed = new Map<string, { readonly at: number; readonly what: string }>();
+  readonly #due = new Map<string, { readonly at: number; readonly what: string }>();
   readonly #endsAt: number;
 
   constructor(parts: Parts) {
@@ -53,21 +53,20 @@ export class Promptness {
     const withinMs =
       (profile.culprit === 'seldom' ? afterRefusalsMs : promptMs) + profile.delayMs + profile.watchDelayMs;
     for (const [service, what] of this.#differences()) {
-      if (this.#owed.get(service)?.what === what) continue;
-      const owed = { at: scheduler.now, what };
-      this.#owed.set(service, owed);
-      if (scheduler.now + withinMs < this.#endsAt)
-        scheduler.after(withinMs, () => this.#check(service, owed));
+      if (this.#due.get(service)?.what === what) continue;
+      const due = { at: scheduler.now, what };
+      this.#due.set(service, due);
+      if (scheduler.now + withinMs < this.#endsAt) scheduler.after(withinMs, () => this.#check(service, due));
     }
   }
 
-  #check(service: string, owed: { readonly at: number; readonly what: string }): void {
+  #check(service: string, due: { readonly at: number; readonly what: string }): void {
     const { store, scheduler, isRestless, fail } = this.#parts;
     const [namespace = '', name = ''] = service.split('/');
     if (
-      this.#owed.get(service) !== owed ||
+      this.#due.get(service) !== due ||
       isCulprit(namespace, name) ||
-      this.#differences().get(service) !== owed.what
+      this.#differences().get(service) !== due.what
     )
       return;
     const found = store.find('Service', namespace, name);
@@ -79,7 +78,7 @@ export class Promptness {
     )
       return;
     fail(
-      `not written ${scheduler.now - owed.at} ms after its change, though its own calls met no fault: ${owed.what}`,
+      `not written ${scheduler.now - due.at} ms after its change, though its own calls met no fault: ${due.what}`,
     );
   }
 }

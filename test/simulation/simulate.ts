@@ -107,7 +107,7 @@ async function waitsForSweep({ table }: World): Promise<boolean> {
   if (!meta || !hasRuns(meta)) return false;
   return (
     meta.lists.ownListsWanted.length > 0 ||
-    meta.modeSwitch.owesWaking ||
+    meta.modeSwitch.wakesPending ||
     (meta.lists.suppressesWakeUps && missingFirstLists(meta).length === 0)
   );
 }
@@ -122,7 +122,7 @@ const stepMs = 6_000;
 
 /**
  * Until nothing is under way and nothing has changed for a while. Returns false after a failure: the world
- * may never come to rest then, and what it still owes is no further failure.
+ * may never come to rest then, and its pending work is no further failure.
  */
 async function settle(world: World, after: string): Promise<boolean> {
   const { scheduler, store } = world;
@@ -239,10 +239,10 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
       const work = decodeWork(parseWorkKey(item.pk).kind, item);
       if (!isClean(work)) {
         if (resynced || !wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation))
-          world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
+          world.fail(`work is dirty: ${item.pk} ${JSON.stringify(work)}`);
       }
       if (isClean(work) && work.dirtyAtMs !== undefined)
-        world.fail(`work is clean and still in the index of what is owed: ${item.pk}`);
+        world.fail(`work is clean and still in the index of dirty work: ${item.pk}`);
     }
     if (item['past'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
   }
@@ -300,7 +300,7 @@ async function resync(world: World): Promise<void> {
   const meta = await readCluster(world.table, cluster);
   if (meta?.mode !== modeOf(world.profile) || meta.optIn !== world.profile.optIn)
     world.fail(`the cluster was left in mode ${meta?.mode}`);
-  if (meta?.modeSwitch.owesWaking) world.fail('the last switch of mode was not finished');
+  if (meta?.modeSwitch.wakesPending) world.fail('the last switch of mode was not finished');
   const services = new Set(
     world.store.list('Service').map((s) => `${s.metadata.namespace}/${s.metadata.name}`),
   );

@@ -109,14 +109,14 @@ export function memoryTable(): MemoryTable {
     },
     async queryDirty(cluster, until, limit) {
       const keys = dirtyKeysOf(cluster);
-      const owed: (Key & { readonly dirtyAt: number })[] = [];
+      const dirty: (Key & { readonly dirtyAt: number })[] = [];
       for (const items of partitions.values()) {
         for (const { pk, sk, dirtyIn, dirtyAt } of items) {
           if (keys.includes(dirtyIn as string) && typeof dirtyAt === 'number' && dirtyAt <= until)
-            owed.push({ pk, sk, dirtyAt });
+            dirty.push({ pk, sk, dirtyAt });
         }
       }
-      const found = owed
+      const found = dirty
         .sort((a, b) => a.dirtyAt - b.dirtyAt || compareBytes(a.pk, b.pk) || compareBytes(a.sk, b.sk))
         .slice(0, limit);
       units.read += 0.5 * keys.length * started((found.length / keys.length) * 150, 4096);

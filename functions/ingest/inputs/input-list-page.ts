@@ -5,7 +5,7 @@
 import { beginFirstList, requestOwnList } from '#shared/clusters/relay/first-lists.ts';
 import { isOwnSession } from '#shared/clusters/relay/sessions.ts';
 import { hasRuns, servesFromSnapshot } from '#shared/clusters/writer/mode.ts';
-import { owesWalk } from '#shared/clusters/writer/mode-switch.ts';
+import { isWalkPending } from '#shared/clusters/writer/mode-switch.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import type { InputListPart } from '#shared/queue/events.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
@@ -182,7 +182,7 @@ async function purge(
   // A later step wakes every Service record, so records of Services that were deleted meanwhile must stay.
   if (
     kind === 'Service' &&
-    (owesWalk(cluster.modeSwitch) || cluster.lists.suppressesWakeUps || !hasRuns(cluster))
+    (isWalkPending(cluster.modeSwitch) || cluster.lists.suppressesWakeUps || !hasRuns(cluster))
   )
     return;
   const { tombstoneMs } = deps.limits.ingest;

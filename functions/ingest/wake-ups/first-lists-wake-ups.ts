@@ -6,7 +6,7 @@
 
 import { readCluster } from '#shared/clusters/record.ts';
 import { holdWakeUps, missesSetLists, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
-import { wakeAllAfterFirstLists } from '#shared/clusters/writer/mode-switch.ts';
+import { markWakesAfterFirstLists } from '#shared/clusters/writer/mode-switch.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import type { BatchContext } from '../batch/batch-context.ts';
 import type { IngestDeps } from '../batch/ingest-deps.ts';
@@ -36,7 +36,7 @@ export async function wakeAfterFirstLists(
   const { id } = before;
   try {
     const cluster = await readCluster(deps.table, id);
-    const switched = cluster && (await wakeAllAfterFirstLists(deps.table, cluster));
+    const switched = cluster && (await markWakesAfterFirstLists(deps.table, cluster));
     if (switched) await addAll(deps, switched, undefined, untilMs);
   } catch (error) {
     deps.log.warn('sweep enqueues the services', { cluster: id, error: String(error) });

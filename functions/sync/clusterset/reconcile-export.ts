@@ -44,20 +44,20 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   const exportText = published?.text;
   const isNew = before !== exportText;
   const { isWhole, isChanged } = await saveExport(run, published, { before, podsBefore });
-  const owes = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
+  const isPending = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
   // A rebuild keeps the mark, and the work item of the next incarnation begins with the first generation
   // again.
   const thisRun = `${cluster.incarnation} ${claim.item.generation}`;
   const hasChanged = exportText !== undefined && (isChanged || (!isLookOnly(claim.item) && mark !== thisRun));
   // After the entry is saved: a cluster that becomes an importer later reads it.
   const [states, importers] = await allToEnd([readStates(run), listImporters(deps.table)]);
-  if (owes || hasChanged) await wakeImporters(run, { importers, states });
+  if (isPending || hasChanged) await wakeImporters(run, { importers, states });
   // Read after the text is saved: an export that came meanwhile has seen the former one.
   const now = isNew ? await readSetEntries(deps.table, key) : entries;
   // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports
   // would wake each other for ever.
   const others = [...now.exportTexts.keys()].filter((id) => id !== cluster.id);
-  if (owes) {
+  if (isPending) {
     await wakeAtPace(run, { clusters: others, kind: 'export' });
     if (exportText === undefined) await wakeBeyondLimit(run);
     await saveExportMark(deps.table, key, cluster.id, exportText && thisRun);
@@ -76,7 +76,7 @@ export async function runExport(run: ClustersetRun): Promise<Outcome> {
   } catch (error) {
     // The run is retried, for its own unreachable cluster or for its importers, and must not wake these
     // again.
-    if (hasChanged && !owes) await saveExportMark(deps.table, key, cluster.id, thisRun);
+    if (hasChanged && !isPending) await saveExportMark(deps.table, key, cluster.id, thisRun);
     throw error;
   }
 }

@@ -28,6 +28,6 @@ export async function readOverdueRuns(
     const work = await readWork(table, parseWorkKey(pk));
     return isClean(work) ? 0 : now - dueMs(work, dirtyAt, batchMs);
   });
-  const owed = ages.filter((age) => age > longerMs);
-  return { services: owed.length, oldestSeconds: Math.round(Math.max(0, ...owed) / 1000) };
+  const overdue = ages.filter((age) => age > longerMs);
+  return { services: overdue.length, oldestSeconds: Math.round(Math.max(0, ...overdue) / 1000) };
 }

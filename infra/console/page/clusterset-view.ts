@@ -52,7 +52,7 @@ const memberColumns: readonly Column<MemberRow>[] = [
   count('Exported', (r) => r.exported),
   count('Not valid', (r) => r.refused, true),
   count('Imported', (r) => r.imported),
-  count('Pending', (r) => r.owed, true),
+  count('Pending', (r) => r.pending, true),
   count('Refused', (r) => r.inTheWay, true),
   count('Left out', (r) => r.leftOut, true),
   count('Collisions', (r) => r.collisions, true),
@@ -230,7 +230,7 @@ function tableOf<Row>(
 const looks: { readonly [state: string]: string } = {
   fresh: 'good',
   imported: 'good',
-  owed: 'fair',
+  pending: 'fair',
   silent: 'fair',
   preview: 'out',
   'left out': 'out',

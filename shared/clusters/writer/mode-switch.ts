@@ -22,7 +22,7 @@ import {
 } from './mode.ts';
 import { writerConflictAttributes } from './writer-conflict.ts';
 
-const { mode: modeAttribute, count, atMs, owesWaking, wokenTo, wasActive } = modeAttributes;
+const { mode: modeAttribute, count, atMs, wakesPending, wokenTo, wasActive } = modeAttributes;
 
 /**
  * Switches the mode and schedules a wake-up of every service. The switch comes first, because a run could use
@@ -36,7 +36,7 @@ export async function switchMode(
   mode: ChosenMode,
   nowMs: number,
 ): Promise<boolean> {
-  const set = { [modeAttribute]: mode, [owesWaking]: mode === 'paused' ? 0 : 1, [atMs]: nowMs };
+  const set = { [modeAttribute]: mode, [wakesPending]: mode === 'paused' ? 0 : 1, [atMs]: nowMs };
   const change = {
     set,
     add: { [count]: 1 },
@@ -59,7 +59,7 @@ export async function switchOptIn(
 ): Promise<boolean> {
   const set = { [optInAttributes.optIn]: optIn, [optInAttributes.since]: nowMs };
   const remove = [optInAttributes.withdraws, optInAttributes.abandons];
-  const woken = { add: { [count]: 1 }, set: { ...set, [owesWaking]: 1 }, remove };
+  const woken = { add: { [count]: 1 }, set: { ...set, [wakesPending]: 1 }, remove };
   // In an active cluster the writer conflict and the circuit stay, because they also concern the Services
   // with a selector.
   const inShadow = { ...woken, remove: [...remove, ...writerConflictAttributes, ...circuitAttributes] };
@@ -78,7 +78,7 @@ export async function withdrawOptIn(table: Table, cluster: string, nowMs: number
   const { optIn, since, withdraws } = optInAttributes;
   const change = {
     add: { [count]: 1 },
-    set: { [optIn]: 'active', [since]: nowMs, [withdraws]: 1, [owesWaking]: 1 },
+    set: { [optIn]: 'active', [since]: nowMs, [withdraws]: 1, [wakesPending]: 1 },
   };
   return (
     (await table.update(metaKey(cluster), change, { any: [isMode('active'), isMode('shadow')] })) !==
@@ -115,7 +115,7 @@ export async function drainCluster(table: Table, cluster: string, nowMs: number)
  * under way begin again, because services may have been added behind their position. Resolves to the changed
  * record, or to undefined if no wake-ups are held, or if a list is missing.
  */
-export async function wakeAllAfterFirstLists(
+export async function markWakesAfterFirstLists(
   table: Table,
   cluster: ClusterRecord,
 ): Promise<ClusterRecord | undefined> {
@@ -124,7 +124,7 @@ export async function wakeAllAfterFirstLists(
   const areHeld: WriteCondition = {
     all: [isIncarnation(incarnation), { attribute: heldAttribute, is: '=', value: 1 }],
   };
-  const change: Change = { set: { [owesWaking]: 1 }, add: { [count]: 1 }, remove: [heldAttribute] };
+  const change: Change = { set: { [wakesPending]: 1 }, add: { [count]: 1 }, remove: [heldAttribute] };
   return (await table.update(metaKey(id), change, areHeld)) && readCluster(table, id);
 }
 
@@ -151,9 +151,9 @@ export function wakingSoFar<Place>({
 }
 
 /** Returns true if a walk over all services, with their tombstones, is still to begin or to continue. */
-export function owesWalk(modeSwitch: ClusterRecord['modeSwitch']): boolean {
+export function isWalkPending(modeSwitch: ClusterRecord['modeSwitch']): boolean {
   const waking = wakingSoFar(modeSwitch);
-  return modeSwitch.owesWaking && (waking === undefined || waking.place !== undefined);
+  return modeSwitch.wakesPending && (waking === undefined || waking.place !== undefined);
 }
 
 /** Returns true if the work is woken for the last switch, although others may still be refused. */
@@ -161,8 +161,8 @@ export function isWoken(
   modeSwitch: ClusterRecord['modeSwitch'],
   { namespace, kind, name }: RefusedWork,
 ): boolean {
-  if (!modeSwitch.owesWaking) return true;
-  const refused = owesWalk(modeSwitch) ? undefined : wakingSoFar(modeSwitch)?.refused;
+  if (!modeSwitch.wakesPending) return true;
+  const refused = isWalkPending(modeSwitch) ? undefined : wakingSoFar(modeSwitch)?.refused;
   return (
     refused !== undefined &&
     !refused.some((r) => r.namespace === namespace && r.kind === kind && r.name === name)
@@ -181,7 +181,7 @@ export async function recordWaking(
   const isDone = place === undefined && refused.length === 0;
   const kept = { epoch: modeSwitch.count, place, ...(refused.length > 0 && { refused }) };
   const change: Change = isDone
-    ? { set: { [owesWaking]: 0 }, remove: [wokenTo] }
+    ? { set: { [wakesPending]: 0 }, remove: [wokenTo] }
     : { set: { [wokenTo]: JSON.stringify(kept) } };
   return (await table.update(metaKey(id), change, isSwitch(modeSwitch))) !== undefined;
 }

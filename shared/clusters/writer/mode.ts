@@ -12,7 +12,7 @@ export interface ModeSwitch {
   /** Time of the last switch of mode, ms since the epoch. */
   readonly atMs: number;
   /** True until every service is woken for the last switch or for the first lists. */
-  readonly owesWaking: boolean;
+  readonly wakesPending: boolean;
   /** Position of the wake-ups of this or a former switch (mode-switch.ts). */
   readonly wokenTo: string | undefined;
   /** The cluster is paused and was active before. */
@@ -29,7 +29,7 @@ export const modeAttributes = {
   mode: 'mode',
   count: 'epoch',
   atMs: 'modeSince',
-  owesWaking: 'wakeAll',
+  wakesPending: 'wakesPending',
   wokenTo: 'wokenTo',
   wasActive: 'wasActive',
 } as const;
@@ -40,7 +40,7 @@ export function decodeModeSwitch(item: Item): ModeSwitch {
   return {
     count: numberOf(item, modeAttributes.count),
     atMs: numberOf(item, modeAttributes.atMs),
-    owesWaking: numberOf(item, modeAttributes.owesWaking) === 1,
+    wakesPending: numberOf(item, modeAttributes.wakesPending) === 1,
     wokenTo: item[modeAttributes.wokenTo] as string | undefined,
     wasActive: numberOf(item, modeAttributes.wasActive) === 1,
   };

@@ -17,13 +17,13 @@ import type { Scene } from './scene.ts';
  */
 export async function unsettled(scene: Scene, withinMs: number): Promise<readonly string[]> {
   for (const limit = Date.now() + withinMs; ; ) {
-    const complaints = [...(await owed(scene)), ...(await wrong(scene.api))];
+    const complaints = [...(await pending(scene)), ...(await wrong(scene.api))];
     if (complaints.length === 0 || Date.now() > limit) return complaints;
     await sleep(500);
   }
 }
 
-async function owed({ hub, cluster }: Scene): Promise<readonly string[]> {
+async function pending({ hub, cluster }: Scene): Promise<readonly string[]> {
   const meta = await readCluster(hub.table, cluster);
   if (!meta?.queues) return ['the cluster is not known'];
   const { events, syncs, parked, quarantine } = meta.queues;

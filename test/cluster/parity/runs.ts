@@ -6,7 +6,7 @@ import { type ControlPlane, startControlPlane } from '#test/support/control-plan
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { newHands } from './hands.ts';
 import { namedApi } from './names.ts';
-import { differencesOf, owedBy } from './owed.ts';
+import { differencesOf, pendingOf } from './pending.ts';
 import { writesAtRest } from './rest.ts';
 import { openThroughout } from './script.ts';
 import { cutService, settling } from './settling.ts';
@@ -62,7 +62,7 @@ export async function playUpstreams(
     try {
       const over = await takeOver(api, async () => {
         await run.line(/^ready/, patience);
-        return { owed: await owedBy(run) };
+        return { pending: await pendingOf(run) };
       });
       return { snapshots, takeOver: over, differing };
     } finally {
@@ -115,11 +115,11 @@ function printedDifferences(shadow: LocalRun) {
 
 /** Waits until the run has compared every change. */
 async function settledDifferences(shadow: LocalRun): Promise<readonly string[]> {
-  const owed = await owedBy(shadow);
-  for (const end = Date.now() + patience; Date.now() < end && (await owed(true)).length > 0; )
+  const pending = await pendingOf(shadow);
+  for (const end = Date.now() + patience; Date.now() < end && (await pending(true)).length > 0; )
     await sleep(500);
   return [
-    ...(await owed(true)).map((service) => `${service}: not compared`),
+    ...(await pending(true)).map((service) => `${service}: not compared`),
     ...(await differencesOf(shadow)),
   ];
 }
@@ -138,13 +138,13 @@ export async function playOurs(
   try {
     run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active', '--controllers-off']);
     await run.line(/^ready/, patience);
-    const { snapshots, api } = await play(steps, controlPlane, await owedBy(run), say);
+    const { snapshots, api } = await play(steps, controlPlane, await pendingOf(run), say);
     const written = await writesAtRest(controlPlane.connection, restSeconds);
     await run.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
     const over = await takeOver(api, async () => {
       await controlPlane.controllerManager.start([`--controllers=${both}`, ...unlimited]);
-      return { owed: async () => [] };
+      return { pending: async () => [] };
     });
     api.close();
     return { snapshots, takeOver: over, written };
@@ -157,7 +157,7 @@ export async function playOurs(
 async function play(
   steps: readonly Step[],
   { connection }: ControlPlane,
-  owed: (failing: boolean) => Promise<readonly string[]>,
+  pending: (failing: boolean) => Promise<readonly string[]>,
   say: Say,
   after: (step: Step) => void = () => {},
 ): Promise<{ readonly snapshots: readonly Snapshot[]; readonly api: ReturnType<typeof connectApi> }> {
@@ -174,7 +174,7 @@ async function play(
       });
     }
     await api.create('Namespace', '', { metadata: { name: namespace } });
-    const settled = await settling(plain, observed, () => owed(failing));
+    const settled = await settling(plain, observed, () => pending(failing));
     await settled.outputs();
     const hands = newHands(api, observed, namespace);
     const snapshots: Snapshot[] = [];

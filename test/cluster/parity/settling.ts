@@ -32,11 +32,11 @@ export const cutService = `${settlingNamespace}/${cut}`;
 const labels = { app: mark };
 const patience = 120_000;
 
-/** `owed` returns the writer's own pending work, which must become empty. */
+/** `pending` returns the writer's own pending work, which must become empty. */
 export async function settling(
   api: Api,
   observed: Observed,
-  owed: () => Promise<readonly string[]>,
+  pending: () => Promise<readonly string[]>,
 ): Promise<Settling> {
   await api.create('Namespace', '', { metadata: { name: settlingNamespace } });
   await api.create('Node', '', { metadata: { name: 'settling' } });
@@ -76,7 +76,7 @@ export async function settling(
         for (let i = 0; i < 5 && (await namesGonePods(api)); i++) await sliceComesBack(world);
         // Earlier work may be under way on another thread of the writer, so the wait is repeated.
         await shown();
-        await nothingOwed(owed);
+        await nothingPending(pending);
         const after = await written(api);
         if (versions(after) === before) return after;
         if (Date.now() > limit) throw new Error('it does not stop writing');
@@ -96,11 +96,11 @@ async function sliceComesBack(world: World): Promise<void> {
   }, patience);
 }
 
-async function nothingOwed(owed: () => Promise<readonly string[]>): Promise<void> {
+async function nothingPending(pending: () => Promise<readonly string[]>): Promise<void> {
   for (const limit = Date.now() + patience; ; await sleep(50)) {
-    const left = await owed();
+    const left = await pending();
     if (left.length === 0) return;
-    if (Date.now() > limit) throw new Error(`still owed: ${left.join(', ')}`);
+    if (Date.now() > limit) throw new Error(`still pending: ${left.join(', ')}`);
   }
 }
 

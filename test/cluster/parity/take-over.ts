@@ -13,11 +13,11 @@ const watchMs = 15_000;
 /** Starts another writer on the existing outputs, and returns its writes. */
 export async function takeOver(
   api: Api,
-  start: () => Promise<{ readonly owed: (failing: boolean) => Promise<readonly string[]> }>,
+  start: () => Promise<{ readonly pending: (failing: boolean) => Promise<readonly string[]> }>,
 ): Promise<TakeOver> {
   const before = objects(await written(api));
-  const { owed } = await start();
-  for (const end = Date.now() + watchMs; Date.now() < end || (await owed(false)).length > 0; )
+  const { pending } = await start();
+  for (const end = Date.now() + watchMs; Date.now() < end || (await pending(false)).length > 0; )
     await sleep(200);
   const after = objects(await written(api));
   const auto = new Set(

@@ -104,7 +104,7 @@ export class SetHistory {
 }
 
 /** Is the address one of a ready endpoint of the exported Service, as its cluster is now? */
-export function isOwed(member: SetMember, namespace: string, name: string, ip: string): boolean {
+export function isDue(member: SetMember, namespace: string, name: string, ip: string): boolean {
   if (member.hasLeft || !isExported(member, namespace, name)) return false;
   const service = member.store.find('Service', namespace, name) as RawObject;
   return member.store

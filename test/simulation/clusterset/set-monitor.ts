@@ -29,7 +29,7 @@ import type { Raised } from '../left-behind.ts';
 import type { Monitor } from '../monitor.ts';
 import { isKnownToBeGone } from './burning.ts';
 import { hostileBudget } from './draw.ts';
-import { isOwed, SetHistory } from './set-history.ts';
+import { isDue, SetHistory } from './set-history.ts';
 import { isMcsKind, type Labelled, type SetMember, type SetState } from './set-state.ts';
 import { addressesIn, hasCopies, importedSlices, isExported, showsIn, takesImports } from './set-truth.ts';
 
@@ -442,7 +442,7 @@ export class SetMonitor {
       const since = this.#shownSince.get(keyOf(ip)) ?? 0;
       const removedAt = scheduler.now;
       const isSteady = (): boolean => this.#history.steadySince(source, namespace, name, ip) < since;
-      if (!isSteady() || !isOwed(this.#world.of(source), namespace, name, ip) || actor.paused) continue;
+      if (!isSteady() || !isDue(this.#world.of(source), namespace, name, ip) || actor.paused) continue;
       scheduler.after(movingMs, () => {
         const isBack = showsIn(member, namespace, name, source).has(ip);
         if (
@@ -450,7 +450,7 @@ export class SetMonitor {
           actor.dead ||
           actor.stumbled ||
           !isSteady() ||
-          !isOwed(this.#world.of(source), namespace, name, ip)
+          !isDue(this.#world.of(source), namespace, name, ip)
         )
           return;
         this.#world.fail(

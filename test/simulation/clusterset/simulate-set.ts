@@ -38,7 +38,7 @@ export async function simulateSet(
   return { failures: world.failures, settledMs };
 }
 
-/** A world that has failed may never come to rest, and what it still owes is no further failure. */
+/** A world that has failed may never come to rest, and its pending work is no further failure. */
 async function checkAtRest(world: SetWorld): Promise<void> {
   await listForGhosts(world);
   if (world.failures.length > 0) return;
@@ -121,7 +121,7 @@ async function owesWork({ table, present }: SetWorld): Promise<boolean> {
     (r) =>
       r !== undefined &&
       ((r.lists.ownListsWanted.length > 0 && (servesFromSnapshot(r) || writesAnything(r))) ||
-        r.modeSwitch.owesWaking ||
+        r.modeSwitch.wakesPending ||
         (hasRuns(r) &&
           (r.source !== undefined || (r.lists.suppressesWakeUps && missingFirstLists(r).length === 0)))),
   );
@@ -137,7 +137,7 @@ async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
     if (!item.pk.includes('#WORK#') || left.has(parseWorkKey(item.pk).cluster)) continue;
     const work = decodeWork(parseWorkKey(item.pk).kind, item);
     const isExcused = !resynced && wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation);
-    if (!isClean(work) && !isExcused) world.fail(`work is owed: ${item.pk} ${JSON.stringify(work)}`);
+    if (!isClean(work) && !isExcused) world.fail(`work is dirty: ${item.pk} ${JSON.stringify(work)}`);
   }
   for (const { queues, cluster } of world.present) {
     for (const q of [queues.events, queues.syncs])

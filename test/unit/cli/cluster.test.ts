@@ -115,7 +115,7 @@ it.concurrent('a pause prints until when a late worker may write and wakes no se
   expect(output).toContain('pause on the local run');
   expect(output).toMatch(/active → paused\nwoken {2}a worker may still write until/);
   expect(await hub.take('woken', 'syncs')).toEqual([]);
-  expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
+  expect((await readCluster(hub.table, 'woken'))?.modeSwitch.wakesPending).toBe(false);
   expect((await cluster('active', 'woken', '--override')).output).toMatch(/paused → active, 1 service woken/);
   expect(await hub.take('woken', 'syncs')).toMatchObject(
     [canary, 'gone', 'web'].map((name) => ({
@@ -125,7 +125,7 @@ it.concurrent('a pause prints until when a late worker may write and wakes no se
       retryNumbers: { endpoints: 0, slices: 0 },
     })),
   );
-  expect((await readCluster(hub.table, 'woken'))?.modeSwitch.owesWaking).toBe(false);
+  expect((await readCluster(hub.table, 'woken'))?.modeSwitch.wakesPending).toBe(false);
 });
 
 it.concurrent('the list shows the days until the credentials in a secret end', async () => {
@@ -239,7 +239,7 @@ it('`pause --all` pauses every registered cluster, with removed clusters and clu
   expect((await cluster('shadow', 'a-no-queue')).output).toMatch(
     /^a-no-queue {2}paused → shadow, sweep enqueues the services/m,
   );
-  expect((await readCluster(hub.table, 'a-no-queue'))?.modeSwitch.owesWaking).toBe(true);
+  expect((await readCluster(hub.table, 'a-no-queue'))?.modeSwitch.wakesPending).toBe(true);
 });
 
 it.concurrent('opt-in switches a cluster that is in shadow mode, on EKS as well, and leaves a record', async () => {

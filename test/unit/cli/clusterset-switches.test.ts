@@ -84,7 +84,7 @@ describe('the switch of imports', () => {
     expect(await membership()).toEqual({ ...prod, imports: 'shadow' });
     expect(await audit()).toEqual(['imports off → shadow: first look']);
     expect(printed).toEqual(['a  imports off → shadow, 3 services woken']);
-    expect((await readCluster(table, 'a'))?.modeSwitch.owesWaking).toBe(true);
+    expect((await readCluster(table, 'a'))?.modeSwitch.wakesPending).toBe(true);
   });
 
   it('imports are active only with a live relay and all rights of the writer, each of which is printed', async () => {

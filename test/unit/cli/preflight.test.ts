@@ -67,14 +67,14 @@ it.each([
     ['shadow'],
   ],
 ] as const)('%s', (_, meta, differences, refusals) => {
-  expect(refused(shadowFindings(meta, { differences, owed: nothing }, defaultQuietMs, now))).toEqual(
+  expect(refused(shadowFindings(meta, { differences, overdue: nothing }, defaultQuietMs, now))).toEqual(
     refusals,
   );
 });
 
 describe('a cluster is not quiet in shadow mode', () => {
-  const found = (meta: ClusterRecord, owed = nothing) =>
-    shadowFindings(meta, { differences: 0, owed }, defaultQuietMs, now).find((f) => f.check === 'shadow');
+  const found = (meta: ClusterRecord, overdue = nothing) =>
+    shadowFindings(meta, { differences: 0, overdue }, defaultQuietMs, now).find((f) => f.check === 'shadow');
 
   it('while services are not compared as they are', () => {
     expect(found(cluster(), { services: 2, oldestSeconds: 90 })).toMatchObject({
@@ -84,7 +84,7 @@ describe('a cluster is not quiet in shadow mode', () => {
   });
 
   it('while not every service has been woken since it was switched', () => {
-    expect(found(cluster({ wakeAll: 1 }))).toMatchObject({
+    expect(found(cluster({ wakesPending: 1 }))).toMatchObject({
       ok: false,
       detail: expect.stringContaining('some services have not been compared'),
     });
@@ -115,11 +115,11 @@ it('a service whose comparison fails has a pending run, and a service that has j
 });
 
 it('running controllers are distinguished from all other findings', () => {
-  const ready = shadowFindings(cluster(), { differences: 0, owed: nothing }, defaultQuietMs, now);
+  const ready = shadowFindings(cluster(), { differences: 0, overdue: nothing }, defaultQuietMs, now);
   expect(onlyControllersLeft([...ready, notDeclaredOff])).toBe(true);
   expect(
     onlyControllersLeft([
-      ...shadowFindings(cluster(), { differences: 3, owed: nothing }, defaultQuietMs, now),
+      ...shadowFindings(cluster(), { differences: 3, overdue: nothing }, defaultQuietMs, now),
       notDeclaredOff,
     ]),
   ).toBe(false);

@@ -46,7 +46,7 @@ describe('the membership of a cluster in a set', () => {
     await registerCluster(table, { id: 'c', mode: 'shadow' }, 2);
     const meta = await readCluster(table, 'c');
     expect(meta && membershipOf(meta)).toEqual(membership);
-    expect(meta?.modeSwitch.owesWaking).toBe(true);
+    expect(meta?.modeSwitch.wakesPending).toBe(true);
     expect(await listImporters(table)).toEqual(['c']);
   });
 
@@ -87,7 +87,7 @@ describe('a registration and a switch by hand', () => {
     await register(table, inFile);
     expect(membershipOf(await read(table))).toEqual(inFile);
     expect(await read(table)).toMatchObject({
-      modeSwitch: { owesWaking: true, count: 1 },
+      modeSwitch: { wakesPending: true, count: 1 },
     });
     expect(await listImporters(table)).toEqual(['c']);
     await register(table, inFile);
@@ -119,7 +119,7 @@ describe('a registration and a switch by hand', () => {
     await register(table);
     expect(membershipOf(await read(table))).toEqual({ ...noMembership, set: 'prod' });
     expect(await read(table)).toMatchObject({
-      modeSwitch: { owesWaking: true, count: 2 },
+      modeSwitch: { wakesPending: true, count: 2 },
     });
   });
 

@@ -33,7 +33,7 @@ describe('the switch for services that opt in', () => {
   it('the switch comes to a cluster that is registered already, and wakes every service then', async () => {
     const { table, read } = await registered('shadow');
     await registerCluster(table, { id: 'c', mode: 'shadow', optIn: 'active' }, now + 1);
-    expect(await read()).toMatchObject({ optIn: 'active', modeSwitch: { owesWaking: true, count: 1 } });
+    expect(await read()).toMatchObject({ optIn: 'active', modeSwitch: { wakesPending: true, count: 1 } });
   });
 
   it('a switch wakes every service with a change, but in a paused cluster, whose services wake when it is switched back', async () => {
@@ -42,14 +42,14 @@ describe('the switch for services that opt in', () => {
     expect(await read()).toMatchObject({
       mode: 'shadow',
       optIn: 'active',
-      modeSwitch: { owesWaking: true, count: 1 },
+      modeSwitch: { wakesPending: true, count: 1 },
     });
     await switchMode(table, 'c', 'paused', now);
     await switchOptIn(table, 'c', 'shadow', now);
     expect(await read()).toMatchObject({
       mode: 'paused',
       optIn: 'shadow',
-      modeSwitch: { owesWaking: false, count: 3 },
+      modeSwitch: { wakesPending: false, count: 3 },
     });
   });
 

@@ -61,7 +61,7 @@ it('a cluster that has left comes back as if it were new, in the mode given, and
   const back = await readCluster(table, 'c');
   expect(back).toMatchObject({
     mode: 'shadow',
-    modeSwitch: { atMs: 7000, owesWaking: true, count: 2 },
+    modeSwitch: { atMs: 7000, wakesPending: true, count: 2 },
     incarnation: 2,
     nodesVersion: 8,
   });

@@ -8,7 +8,7 @@ import {
   markFirstListApplied,
   missingFirstLists,
 } from '#shared/clusters/relay/first-lists.ts';
-import { switchMode, wakeAllAfterFirstLists } from '#shared/clusters/writer/mode-switch.ts';
+import { markWakesAfterFirstLists, switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { readObjects } from '#shared/store/inputs/objects.ts';
@@ -43,7 +43,7 @@ it('no wake-up is sent while a first list is missing, and the batch that applies
   ]);
   expect(await readMeta(hub)).toMatchObject({
     lists: { suppressesWakeUps: false },
-    modeSwitch: { owesWaking: false },
+    modeSwitch: { wakesPending: false },
   });
 
   await hub.ingest(hub.live('Pod', 20, entry('Pod', 20, pod('late'))));
@@ -156,7 +156,7 @@ it('sweep wakes the services where the queue did not answer the worker that appl
     { messageId: 'm', sentAtMs: hub.clock.now, body: encodeMessage(onePod(hub)) },
   ]);
   expect(await readMeta(hub)).toMatchObject({
-    modeSwitch: { owesWaking: true },
+    modeSwitch: { wakesPending: true },
     lists: { suppressesWakeUps: false },
   });
   await sweep({ ...hub.deps, cluster, newId: () => 'id', flush() {} });
@@ -211,7 +211,7 @@ it('wake-ups are skipped only while the list is missing, by the table’s curren
   expect(await holdWakeUps(hub.table, next)).toBe(true);
   // The record was of a history that has ended.
   expect(
-    await wakeAllAfterFirstLists(hub.table, {
+    await markWakesAfterFirstLists(hub.table, {
       ...complete,
       lists: { ...complete.lists, suppressesWakeUps: true },
     }),
@@ -226,8 +226,8 @@ it('the waking that a switch of mode has scheduled begins again after the first 
   for (const kind of kinds)
     await markFirstListApplied(hub.table, await readMeta(hub), kind, versionOf(1, '1'));
   const { modeSwitch } = await readMeta(hub);
-  const switched = await wakeAllAfterFirstLists(hub.table, await readMeta(hub));
-  expect(switched?.modeSwitch).toMatchObject({ owesWaking: true, count: modeSwitch.count + 1 });
+  const switched = await markWakesAfterFirstLists(hub.table, await readMeta(hub));
+  expect(switched?.modeSwitch).toMatchObject({ wakesPending: true, count: modeSwitch.count + 1 });
 });
 
 it('every service reads its outputs from the API server in its first run after the first lists', async () => {
@@ -258,7 +258,7 @@ it.each(['Namespace', 'ServiceExport'] as const)(
     expect(hub.woken()).toEqual([]);
     expect(await readMeta(hub)).toMatchObject({
       lists: { suppressesWakeUps: false },
-      modeSwitch: { owesWaking: false },
+      modeSwitch: { wakesPending: false },
     });
   },
 );

@@ -216,7 +216,7 @@ describe('when a whole fleet is switched at once', () => {
     expect(first).toBeGreaterThan(1_000);
     expect(first).toBeLessThan(20_000);
     expect(told('a-large')).toBe(1);
-    for (let run = 0; run < 20 && (await readCluster(table, 'a-large'))?.modeSwitch.owesWaking; run++)
+    for (let run = 0; run < 20 && (await readCluster(table, 'a-large'))?.modeSwitch.wakesPending; run++)
       expect(await minute()).toBe(true);
     expect(woken('a-large').size).toBe(20_000);
   });

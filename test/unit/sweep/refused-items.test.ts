@@ -56,11 +56,11 @@ it('a switch of mode wakes 400 services within two minutes, although one write i
   await switchMode(hub.table, 'c', 'active', hub.clock.now);
   expect(await hub.minute()).toContain('finishSwitch of c');
   expect(hub.woken().size).toBe(396);
-  expect((await hub.cluster()).modeSwitch.owesWaking).toBe(true);
+  expect((await hub.cluster()).modeSwitch.wakesPending).toBe(true);
   expect(await hub.minute()).toBe('');
   expect(hub.woken().size).toBe(400);
   expect(hub.writes()).toBe(400);
-  expect((await hub.cluster()).modeSwitch.owesWaking).toBe(false);
+  expect((await hub.cluster()).modeSwitch.wakesPending).toBe(false);
 });
 
 it('the command that switches wakes the others too, and sweep the refused ones', async () => {

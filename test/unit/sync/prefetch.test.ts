@@ -18,13 +18,13 @@ const message: WakeUpMessage = {
   retryNumbers: { endpoints: 0, slices: 0 },
 };
 const done = { ...idlePart, doneGeneration: 4 };
-const owed: WorkItem = { ...noWork, generation: 5, parts: { endpoints: done, slices: done } };
+const dirty: WorkItem = { ...noWork, generation: 5, parts: { endpoints: done, slices: done } };
 const claimed = (more: Partial<Claim> = {}): Claim => ({
   ...{
     service: { cluster: 'c', namespace: 'ns', kind: 'service' as const, name: 'svc' },
     message,
     leaseId: 'l',
-    item: owed,
+    item: dirty,
   },
   ...{ parts: ['endpoints', 'slices'], wasTakenOver: false, ...more },
 });
@@ -50,10 +50,10 @@ it('reads begin beside the claim of new work by a worker that has run for the cl
 
 it.each([
   ['count where the claim finds the generation of the wake-up, and no run for it', claimed(), true],
-  ['are made again where a change came in between', claimed({ item: { ...owed, generation: 6 } }), false],
+  ['are made again where a change came in between', claimed({ item: { ...dirty, generation: 6 } }), false],
   [
     'are made again where a run has ended in between',
-    claimed({ item: { ...owed, parts: { endpoints: done, slices: { ...done, retryGeneration: 5 } } } }),
+    claimed({ item: { ...dirty, parts: { endpoints: done, slices: { ...done, retryGeneration: 5 } } } }),
     false,
   ],
   [

@@ -19,7 +19,7 @@ it('every service is woken after a switch, with a live read, also services delet
   const meta = await readCluster(hub.table, 'c');
   await addAll(hub.deps, meta as NonNullable<typeof meta>);
   expect(hub.woken().map((m) => m.name)).toEqual(['other', 'svc']);
-  expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(false);
+  expect((await readCluster(hub.table, 'c'))?.modeSwitch.wakesPending).toBe(false);
 });
 
 it('the wake-ups stay pending after another switch meanwhile', async () => {
@@ -28,7 +28,7 @@ it('the wake-ups stay pending after another switch meanwhile', async () => {
   const meta = await readCluster(hub.table, 'c');
   await switchMode(hub.table, 'c', 'active', Date.now());
   await addAll(hub.deps, meta as NonNullable<typeof meta>);
-  expect((await readCluster(hub.table, 'c'))?.modeSwitch.owesWaking).toBe(true);
+  expect((await readCluster(hub.table, 'c'))?.modeSwitch.wakesPending).toBe(true);
 });
 
 it('a worker that dies half-way is followed by one that continues, and each step wakes its services before it is noted', async () => {
@@ -49,11 +49,11 @@ it('a worker that dies half-way is followed by one that continues, and each step
   const first = hub.woken().map((m) => m.name);
   expect(first.length).toBeGreaterThan(0);
   expect(first.length).toBeLessThan(names.length);
-  expect((await meta()).modeSwitch.owesWaking).toBe(true);
+  expect((await meta()).modeSwitch.wakesPending).toBe(true);
 
   await addAll(hub.deps, await meta(), step);
   expect([...new Set([...first, ...hub.woken().map((m) => m.name)])].sort()).toEqual(names);
-  expect((await meta()).modeSwitch.owesWaking).toBe(false);
+  expect((await meta()).modeSwitch.wakesPending).toBe(false);
 });
 
 it('the position of a former switch’s wake-ups does not count after another switch', async () => {

@@ -70,7 +70,7 @@ function importerOf(
     namespace: importer.namespace,
     isExported: merged !== undefined,
     report: report?.report,
-    owedSinceMs: work.dirtyAtMs,
+    dirtySinceMs: work.dirtyAtMs,
     failures: partState(work, 'import').failures,
     ranAtMs: work.ranAtMs,
     silent,

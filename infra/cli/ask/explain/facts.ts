@@ -153,7 +153,7 @@ export function clusterFacts(cluster: ClusterRecord, now: number): readonly Fact
     ),
     ...fact(
       'Mode switch',
-      cluster.modeSwitch.owesWaking ? 'under way: some services are not enqueued for it yet' : undefined,
+      cluster.modeSwitch.wakesPending ? 'under way: some services are not enqueued for it yet' : undefined,
     ),
     ...fact('Batch period', batchPeriodSeconds > 0 ? `${batchPeriodSeconds} s` : undefined),
     ...fact('Endpoints per slice', `at most ${maxEndpointsPerSlice}`),

@@ -17,7 +17,7 @@ export interface ImporterToJudge {
   readonly isExported: boolean;
   readonly report: ImportReport | undefined;
   /** Start of the pending run of the import, ms since the epoch. Undefined without a pending run. */
-  readonly owedSinceMs: number | undefined;
+  readonly dirtySinceMs: number | undefined;
   readonly failures: number;
   /** Sources that are silent now. */
   readonly silent: readonly string[];
@@ -35,7 +35,7 @@ export function importerStanding(given: ImporterToJudge): ImporterStanding {
   const { record, isExported, report } = given;
   const leftOut = leftOutFor(given);
   if (leftOut !== undefined) return { state: 'left out', why: leftOut };
-  if (!isExported && given.owedSinceMs === undefined)
+  if (!isExported && given.dirtySinceMs === undefined)
     return { state: 'left out', why: 'no cluster exports the name' };
   if (report?.inTheWay) {
     const what =
@@ -45,7 +45,8 @@ export function importerStanding(given: ImporterToJudge): ImporterStanding {
     return { state: 'refused', why: `${what}: it is left alone` };
   }
   if (report?.notReady !== undefined) return { state: 'refused', why: report.notReady };
-  if (given.owedSinceMs !== undefined) return { state: 'pending', why: owed(given, given.owedSinceMs) };
+  if (given.dirtySinceMs !== undefined)
+    return { state: 'pending', why: pendingText(given, given.dirtySinceMs) };
   const ran = given.ranAtMs > 0 ? `; last run ${timeText(given.ranAtMs, given.now)}` : '';
   if (membershipOf(record).imports === 'shadow')
     return {
@@ -77,7 +78,7 @@ function leftOutFor({ record, namespaceName, namespace }: ImporterToJudge): stri
 export const unknownText = (clusters: readonly string[]): string =>
   `the exports of ${clusters.join(' and ')} are not known yet: the import stays as it is`;
 
-function owed({ record, report, failures, silent, now }: ImporterToJudge, sinceMs: number): string {
+function pendingText({ record, report, failures, silent, now }: ImporterToJudge, sinceMs: number): string {
   const since = `a run is pending since ${timeText(sinceMs, now)}`;
   if (record.circuit) return `${since}, but the circuit of the cluster is open (${record.circuit.reason})`;
   if (report?.unknown) return `${since}: ${unknownText(report.unknown)}`;

@@ -151,10 +151,10 @@ function summaryOf(
   const before = last
     ? `; the last run on record before that ${kindWords[recordKind(last)]} ${spanText(atMs - effectiveMs(last))} earlier`
     : '; no run before that is on record';
-  const owed = next
+  const pending = next
     ? `; a change that the relay had seen by then was accepted at ${exactTime(effectiveMs(next))}`
     : '';
-  return `${count}${before}${owed}.`;
+  return `${count}${before}${pending}.`;
 }
 
 const kindWords = {

@@ -35,7 +35,7 @@ export const wasReady = ({ readiness, modeSwitch }: ClusterRecord, now: number):
  */
 export interface Compared {
   readonly differences: number;
-  readonly owed: OverdueRuns;
+  readonly overdue: OverdueRuns;
 }
 
 export const shadowFindings = (
@@ -66,7 +66,7 @@ export function toldFindings(cluster: ClusterRecord, now: number): readonly Chec
 /** Is what we compute what the cluster's own controllers write? */
 function quiet(
   cluster: ClusterRecord,
-  { differences, owed }: Compared,
+  { differences, overdue }: Compared,
   quietMs: number,
   now: number,
 ): Omit<Check, 'check'> {
@@ -84,13 +84,13 @@ function quiet(
     };
   }
   if (differences > 0) return { ok: false, detail: `${differences} services differ now` };
-  if (cluster.modeSwitch.owesWaking || cluster.lists.suppressesWakeUps)
+  if (cluster.modeSwitch.wakesPending || cluster.lists.suppressesWakeUps)
     return { ok: false, detail: 'some services have not been compared since the last switch' };
-  if (owed.services > 0) {
-    const more = owed.services === maxOverdueRuns ? ' or more' : '';
+  if (overdue.services > 0) {
+    const more = overdue.services === maxOverdueRuns ? ' or more' : '';
     return {
       ok: false,
-      detail: `${owed.services}${more} services have changed since their last comparison: a run is due for ${owed.oldestSeconds} s`,
+      detail: `${overdue.services}${more} services have changed since their last comparison: a run is due for ${overdue.oldestSeconds} s`,
     };
   }
   const quietFor = now - Math.max(cluster.modeSwitch.atMs, cluster.readiness.differenceAtMs);

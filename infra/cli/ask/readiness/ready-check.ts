@@ -47,11 +47,11 @@ async function preflight(
   namespace: string,
   controllersDeclaredOff: boolean,
 ): Promise<readonly Check[]> {
-  const [differences, owed] = await Promise.all([
+  const [differences, overdue] = await Promise.all([
     countDifferences(hub.table, cluster.id),
     readOverdueRuns(hub.table, cluster, hub.now()),
   ]);
-  const shadow = shadowFindings(cluster, { differences, owed }, quietMs, hub.now());
+  const shadow = shadowFindings(cluster, { differences, overdue }, quietMs, hub.now());
   const api = await localApi(hub, cluster.id);
   if (!api)
     return [

@@ -10,7 +10,7 @@ import type { LocalRun } from '#test/support/local-run.ts';
 /**
  * Returns the services with pending work in a local run. `failing` excludes services that wait for a retry.
  */
-export async function owedBy(run: LocalRun): Promise<(failing: boolean) => Promise<readonly string[]>> {
+export async function pendingOf(run: LocalRun): Promise<(failing: boolean) => Promise<readonly string[]>> {
   const { table, cluster } = await clusterOf(run);
   return async (failing) => {
     const dirty = await table.queryDirty(cluster, Number.MAX_SAFE_INTEGER, 100);
