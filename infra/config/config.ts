@@ -22,7 +22,7 @@ export interface HubConfig {
    * Raised, it makes the next deploy register every cluster again, though nothing else of their stacks
    * changed.
    */
-  readonly registrationEpoch: number;
+  readonly registrationNumber: number;
   readonly vpc?: VpcConfig | undefined;
   /**
    * Roles whose people run `fleet-endpoints cluster` and `redrive`: only they and the hub's own functions may

@@ -139,7 +139,7 @@ export const hubShape: Shape<HubConfig> = fields(
       }),
       'Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand.',
     ),
-    registrationEpoch: withDefault(
+    registrationNumber: withDefault(
       integer(0, 1_000_000),
       0,
       'Another number makes the next deploy register every cluster again.',

@@ -73,7 +73,7 @@ export class FleetCluster extends Construct {
     });
     const registration = new Registration(this, 'Registration', {
       register: hub.registerFunction,
-      registrationEpoch: settings.registrationEpoch,
+      registrationNumber: settings.registrationNumber,
       clusterset: settings.clusterset,
       cluster,
       queues,

@@ -6,7 +6,7 @@ import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 export interface IFleetHub extends IConstruct {
   readonly settings: Pick<
     HubConfig,
-    'name' | 'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
+    'name' | 'registrationNumber' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
   >;
   readonly registerFunction: IFunction;
   readonly ingestFunction: IFunction;

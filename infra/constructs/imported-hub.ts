@@ -12,7 +12,7 @@ import { readProps } from './read-props.ts';
 export interface FleetHubAttributes
   extends Pick<
     HubInput,
-    'registrationEpoch' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
+    'registrationNumber' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
   > {
   /** The hub has this name: the prop `name`, or output Name. */
   readonly name: string;

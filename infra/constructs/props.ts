@@ -50,7 +50,7 @@ export interface HubInput {
     };
   };
   /** Another number makes the next deploy register every cluster again. @default 0 */
-  readonly registrationEpoch?: number;
+  readonly registrationNumber?: number;
   /** Topics receive the alarms. */
   readonly alarms?: {
     /** This topic receives the alarms that page. */

@@ -68,7 +68,7 @@ function allowRegistration(fn: HubFunction, table: TableV2): void {
 export interface RegistrationProps {
   readonly register: IFunction;
   /** From clusters.yaml. A new value registers every cluster again. */
-  readonly registrationEpoch: number;
+  readonly registrationNumber: number;
   readonly clusterset: HubConfig['clusterset'];
   readonly cluster: ClusterConfig;
   readonly queues: ClusterQueues;
@@ -83,7 +83,15 @@ export class Registration extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { register, registrationEpoch, clusterset, cluster, queues, parkedUrl, quarantineUrl }: RegistrationProps,
+    {
+      register,
+      registrationNumber,
+      clusterset,
+      cluster,
+      queues,
+      parkedUrl,
+      quarantineUrl,
+    }: RegistrationProps,
   ) {
     super(scope, id);
     const urls = {
@@ -105,7 +113,7 @@ export class Registration extends Construct {
       // One text: CloudFormation turns the numbers and flags of properties into text.
       properties: {
         [registrationProperty]: Stack.of(this).toJsonString(registration),
-        [property]: registrationEpoch === 0 ? value : `${value}.${registrationEpoch}`,
+        [property]: registrationNumber === 0 ? value : `${value}.${registrationNumber}`,
       },
     });
   }

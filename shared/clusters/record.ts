@@ -110,7 +110,7 @@ export interface ClusterState extends CircuitState {
    * The scope of a warm worker's caches. Caches depend on numbers in the table. These may begin again with
    * another incarnation, or with a new record after the loss of the table or a new registration.
    */
-  readonly cacheEpoch: string;
+  readonly cacheScope: string;
 }
 
 /** Time when the record was created, ms since the epoch. */
@@ -170,7 +170,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     writer: item[writer] as string | undefined,
     historySinceMs: Math.max(numberOf(item, historySince), numberOf(item, madeAt)),
     nodesVersion: numberOf(item, nodesVersion),
-    cacheEpoch: `${numberOf(item, 'inc')} of ${numberOf(item, madeAt)}`,
+    cacheScope: `${numberOf(item, 'inc')} of ${numberOf(item, madeAt)}`,
   };
 }
 

@@ -98,9 +98,9 @@ export async function registerCluster(
         ...optInOf(cluster, now),
         inc: 1,
         [madeAt]: now,
-        ...(!changes && { epoch: 0 }),
+        ...(!changes && { switches: 0 }),
       },
-      ...(changes && { add: { epoch: 1 } }),
+      ...(changes && { add: { switches: 1 } }),
     },
     { any: [{ absent: 'mode' }, isRegistered] },
   );
@@ -176,7 +176,7 @@ async function reregister(
   const incarnation = numberOf(former, 'inc');
   const raised = {
     inc: incarnation + 1,
-    epoch: numberOf(former, 'epoch') + 1,
+    switches: numberOf(former, 'switches') + 1,
     nodes: numberOf(former, 'nodes') + 1,
   };
   const back = await table.put(

@@ -72,8 +72,8 @@ it('a run whose record of the cluster is older than the kept Nodes reads none, a
     return table.query(...args);
   };
   const deps = { table: { ...table, query }, nodes: new Map(), limits: defaultLimits } as unknown as SyncDeps;
-  const as = (nodesVersion: number, cacheEpoch = '1 of 0') =>
-    nodesOf(deps, { id: cluster, nodesVersion, cacheEpoch } as ClusterRecord);
+  const as = (nodesVersion: number, cacheScope = '1 of 0') =>
+    nodesOf(deps, { id: cluster, nodesVersion, cacheScope } as ClusterRecord);
   await as(2);
   for (const version of [3, 2, 3]) await as(version);
   expect(reads).toBe(2);

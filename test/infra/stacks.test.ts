@@ -406,9 +406,11 @@ describe('a cluster', () => {
       return Object.values(template.findResources('Custom::FleetEndpointsCluster'))[0]!['Properties']
         .RegistrationVersion;
     };
-    expect([version('{}'), version('{ registrationEpoch: 0 }'), version('{ registrationEpoch: 3 }')]).toEqual(
-      ['2', '2', '2.3'],
-    );
+    expect([
+      version('{}'),
+      version('{ registrationNumber: 0 }'),
+      version('{ registrationNumber: 3 }'),
+    ]).toEqual(['2', '2', '2.3']);
   });
 
   it('a cluster is not registered with the key of its secret, which is a right of the functions and nothing that they read', () => {

@@ -65,12 +65,12 @@ export interface KnownSession {
 /**
  * The caches that a warm worker keeps between batches; safe to lose. Cached selectors and namespaces are
  * valid by numbers in their records. These records are gone when a cluster was removed or the table was lost,
- * and their numbers begin at one again. Keys therefore contain the cluster's `cacheEpoch`.
+ * and their numbers begin at one again. Keys therefore contain the cluster's `cacheScope`.
  */
 export interface WarmCaches {
-  /** By "cluster/namespace", with `cacheEpoch`. */
+  /** By "cluster/namespace", with `cacheScope`. */
   readonly selectors: LruCache<CachedSelectors>;
-  /** Namespaces that are in the index of namespaces, by "cluster/namespace", with `cacheEpoch`. */
+  /** Namespaces that are in the index of namespaces, by "cluster/namespace", with `cacheScope`. */
   readonly namespaces: LruCache<true>;
   /** By "cluster session". */
   readonly sessions: LruCache<KnownSession>;

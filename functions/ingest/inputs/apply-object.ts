@@ -98,7 +98,7 @@ async function putIntoIndex(
   { deps, cluster, effects, store }: MessageContext,
   namespace: string,
 ): Promise<void> {
-  const key = `${cluster.id}/${namespace}@${cluster.cacheEpoch}`;
+  const key = `${cluster.id}/${namespace}@${cluster.cacheScope}`;
   if (deps.caches.namespaces.get(key)) return;
   await effects.indexOnce(namespace, () => indexNamespace(store, namespace));
   deps.caches.namespaces.set(key, true);

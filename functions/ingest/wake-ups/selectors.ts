@@ -68,4 +68,4 @@ const bytesOf = ({ metadata, spec }: ServiceSelector): number =>
 
 /** In shadow mode a Service may have two selectors. */
 const cacheKey = (cluster: BatchContext['cluster'], namespace: string): string =>
-  `${cluster.id}/${namespace}${isShadow(cluster) ? '/shadow' : ''}@${cluster.cacheEpoch}`;
+  `${cluster.id}/${namespace}${isShadow(cluster) ? '/shadow' : ''}@${cluster.cacheScope}`;

@@ -72,7 +72,7 @@ export async function readServiceItems({ table }: SyncDeps, key: ServiceKey): Pr
 
 /** Inputs that were read at the same time as the cluster's record. */
 export interface PrefetchedInputs {
-  /** `ClusterRecord.cacheEpoch` that is expected: with another one none of it counts. */
+  /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
   readonly scope: string;
   readonly saved: SavedOutputs;
   readonly pods: readonly ProjectedPod[];
@@ -125,7 +125,7 @@ export async function readInputs(
   const rehearsal =
     source === 'observed' && stored && cluster.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
   const prefetched =
-    source === 'written' && known.prefetched?.scope === cluster.cacheEpoch ? known.prefetched : undefined;
+    source === 'written' && known.prefetched?.scope === cluster.cacheScope ? known.prefetched : undefined;
   const [{ outputs, bodies }, triggers, namespacePods, nodes, rehearsedPods] = await allToEnd([
     prefetched?.saved ?? savedOn(deps, key, source),
     storedTriggers,
@@ -184,9 +184,9 @@ export const selected = (pods: readonly ProjectedPod[], selector: Selector): rea
  */
 export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<NodesRead> {
   const kept = deps.nodes.get(cluster.id);
-  if (kept && kept.version >= cluster.nodesVersion && kept.scope === cluster.cacheEpoch) return kept.read;
+  if (kept && kept.version >= cluster.nodesVersion && kept.scope === cluster.cacheScope) return kept.read;
   const begun: KeptNodes = {
-    scope: cluster.cacheEpoch,
+    scope: cluster.cacheScope,
     version: cluster.nodesVersion,
     read: readNodes(deps, cluster.id),
     count: 0,

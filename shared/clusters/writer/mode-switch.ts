@@ -146,8 +146,8 @@ export function wakingSoFar<Place>({
   const kept =
     text === undefined
       ? undefined
-      : (JSON.parse(text) as Partial<Waking<Place>> & { readonly epoch: number });
-  return kept?.epoch === current ? { place: kept.place, refused: kept.refused ?? [] } : undefined;
+      : (JSON.parse(text) as Partial<Waking<Place>> & { readonly count: number });
+  return kept?.count === current ? { place: kept.place, refused: kept.refused ?? [] } : undefined;
 }
 
 /** Returns true if a walk over all services, with their tombstones, is still to begin or to continue. */
@@ -179,7 +179,7 @@ export async function recordWaking(
   { place, refused }: Waking<object>,
 ): Promise<boolean> {
   const isDone = place === undefined && refused.length === 0;
-  const kept = { epoch: modeSwitch.count, place, ...(refused.length > 0 && { refused }) };
+  const kept = { count: modeSwitch.count, place, ...(refused.length > 0 && { refused }) };
   const change: Change = isDone
     ? { set: { [wakesPending]: 0 }, remove: [wokenTo] }
     : { set: { [wokenTo]: JSON.stringify(kept) } };

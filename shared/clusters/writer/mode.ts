@@ -27,7 +27,7 @@ export interface ClusterSwitch {
 
 export const modeAttributes = {
   mode: 'mode',
-  count: 'epoch',
+  count: 'switches',
   atMs: 'modeSince',
   wakesPending: 'wakesPending',
   wokenTo: 'wokenTo',

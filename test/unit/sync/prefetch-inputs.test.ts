@@ -44,7 +44,7 @@ it('inputs that were read beside the cluster’s record count only in the scope 
         [
           'c',
           {
-            scope: meta.cacheEpoch,
+            scope: meta.cacheScope,
             version: 0,
             read: Promise.resolve({ nodes: new Map(), isCut: false }),
             count: 0,
@@ -72,5 +72,5 @@ it('inputs that were read beside the cluster’s record count only in the scope 
     return pods.map((p) => p.metadata.name);
   };
   expect(await podsIn(meta)).toEqual([]);
-  expect(await podsIn({ ...meta, cacheEpoch: 'of another incarnation' })).toEqual(['p']);
+  expect(await podsIn({ ...meta, cacheScope: 'of another incarnation' })).toEqual(['p']);
 });

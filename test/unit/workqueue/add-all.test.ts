@@ -62,7 +62,7 @@ it('the position of a former switch’s wake-ups does not count after another sw
   await switchMode(hub.table, 'c', 'shadow', Date.now());
   const before = (await readCluster(hub.table, 'c')) as ClusterRecord;
   await hub.table.update(metaKey('c'), {
-    set: { wokenTo: JSON.stringify({ epoch: before.modeSwitch.count, place: { namespace: 'zz' } }) },
+    set: { wokenTo: JSON.stringify({ count: before.modeSwitch.count, place: { namespace: 'zz' } }) },
   });
   await switchMode(hub.table, 'c', 'active', Date.now());
   hub.woken();
