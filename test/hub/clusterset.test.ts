@@ -429,7 +429,7 @@ describe('a source cluster', () => {
     await world.pass(10);
     world.of('b').isHeard = false;
     world.of('b').store.remove('Pod', 'shop', 'web-1');
-    await world.table.update(metaKey('b'), { set: { synced_Pod: 0 } });
+    await world.table.update(metaKey('b'), { set: { firstList_Pod: 0 } });
     await world.pass(400);
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });

@@ -10,7 +10,7 @@ import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 it('a service that was retried often before waits for the first lists as long as any other: 1 s, doubled with each round', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(1)]);
   await pass(8);
-  await world.table.update(metaKey(cluster), { set: { synced_Pod: 0 } });
+  await world.table.update(metaKey(cluster), { set: { firstList_Pod: 0 } });
   await world.table.update(workKey({ cluster, namespace: 'default', kind: 'service', name: 'svc' }), {
     set: { ep_seq: 9, sl_seq: 9 },
   });

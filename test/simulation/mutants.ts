@@ -254,7 +254,7 @@ export const mutants: readonly Mutant[] = [
       async get(key) {
         const item = await table.get(key);
         if (!item || key.sk !== 'META' || !is('sync', actor)) return item;
-        return { ...item, ...Object.fromEntries(kinds.map((k) => [`synced_${k}`, item['inc'] ?? 1])) };
+        return { ...item, ...Object.fromEntries(kinds.map((k) => [`firstList_${k}`, item['inc'] ?? 1])) };
       },
     }),
   },

@@ -33,7 +33,7 @@ export interface ListsState {
   readonly begun: { readonly [K in CoreKind]?: Version };
 }
 
-const firstListAttribute = (kind: Kind): string => `synced_${kind}`;
+const firstListAttribute = (kind: Kind): string => `firstList_${kind}`;
 const ownListAttribute = (kind: InputKind): string => `confirm_${kind}`;
 /** The version of the newest list that waits for sweep's own list. */
 const awaitingAttribute = (kind: InputKind): string => `confirmAt_${kind}`;

@@ -228,7 +228,7 @@ export const setMutants: readonly Mutant[] = [
     },
     ...sees((item) => ({
       ...item,
-      ...Object.fromEntries(allKinds.map((kind) => [`synced_${kind}`, item['inc'] ?? 1])),
+      ...Object.fromEntries(allKinds.map((kind) => [`firstList_${kind}`, item['inc'] ?? 1])),
     })),
   },
   {

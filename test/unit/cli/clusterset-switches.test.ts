@@ -71,7 +71,7 @@ async function ready(
   imports: readonly string[] | undefined,
 ): Promise<void> {
   const lists = Object.fromEntries(
-    ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`synced_${kind}`, 1]),
+    ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`firstList_${kind}`, 1]),
   );
   const rights = JSON.stringify({ at: now - 60_000, missing: [], optIn: [], ...(imports && { imports }) });
   await table.update(metaKey('a'), { set: { ...lists, rights, heartbeatAt: now - 5_000 } });
@@ -309,9 +309,9 @@ it('a kind of the API that a cluster needs without having sent a list of it is n
       .map((line) => line.replace(/.*no list of (\w+):.*/, '$1'));
   };
   expect(await told()).toEqual(['ServiceExports', 'ServiceImports']);
-  await table.update(metaKey('a'), { set: { synced_ServiceExport: 1 } });
+  await table.update(metaKey('a'), { set: { firstList_ServiceExport: 1 } });
   expect(await told()).toEqual(['ServiceImports']);
-  await table.update(metaKey('a'), { set: { synced_ServiceImport: 1 } });
+  await table.update(metaKey('a'), { set: { firstList_ServiceImport: 1 } });
   expect(await told()).toEqual([]);
 });
 

@@ -21,7 +21,7 @@ import { memoryClusterApi } from '#test/support/cluster-memory.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
-const synced = Object.fromEntries(kinds.map((kind) => [`synced_${kind}`, 1]));
+const synced = Object.fromEntries(kinds.map((kind) => [`firstList_${kind}`, 1]));
 const cluster = (changes: object = {}): ClusterRecord =>
   decodeCluster('c', {
     pk: '',
@@ -39,7 +39,7 @@ const refused = (findings: readonly Check[]): readonly string[] =>
 
 it.each([
   ['a cluster that has long been quiet in shadow mode', cluster(), 0, []],
-  ['one whose first lists are not complete', cluster({ synced_Pod: 0 }), 0, ['first lists']],
+  ['one whose first lists are not complete', cluster({ firstList_Pod: 0 }), 0, ['first lists']],
   ['one whose relay is silent', cluster({ heartbeatAt: now - 120_000 }), 0, ['relay']],
   ['one whose relay was never heard', cluster({ heartbeatAt: 0 }), 0, ['relay']],
   ['one with differences', cluster(), 3, ['shadow']],

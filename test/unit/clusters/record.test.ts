@@ -55,7 +55,7 @@ it('a pause remembers that the cluster was active, however often it is paused, u
 it('a cluster that has left comes back as if it were new, in the mode given, and counts on from where it was', async () => {
   const table = memoryTable();
   await registerCluster(table, { id: 'c', mode: 'active' }, 5000);
-  await table.update(metaKey('c'), { set: { uid: 'u', synced_Pod: 1, heartbeatAt: 5500, nodes: 7 } });
+  await table.update(metaKey('c'), { set: { uid: 'u', firstList_Pod: 1, heartbeatAt: 5500, nodes: 7 } });
   expect(await drainCluster(table, 'c', 6000)).toBe(true);
   expect(await registerCluster(table, { id: 'c', mode: 'shadow' }, 7000)).toBe('draining');
   const back = await readCluster(table, 'c');

@@ -39,7 +39,7 @@ function record(
   const { state = 'fresh', policy = evictAfter, isListed } = beside;
   const lists = isSynced
     ? Object.fromEntries(
-        ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`synced_${kind}`, 1]),
+        ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'].map((kind) => [`firstList_${kind}`, 1]),
       )
     : {};
   const known = decodeCluster(id, { pk: '', sk: '', mode: isPaused ? 'paused' : 'active', inc: 1, ...lists });

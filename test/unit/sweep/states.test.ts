@@ -4,7 +4,7 @@ import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import { kinds } from '#shared/kube/types.ts';
 
 const now = 10_000_000;
-const lists = Object.fromEntries(kinds.map((k) => [`synced_${k}`, 1]));
+const lists = Object.fromEntries(kinds.map((k) => [`firstList_${k}`, 1]));
 const conflict = { conflict: now };
 const circuit = (reason: string): object => ({
   circuit: JSON.stringify({ reason, until: now, failures: 1 }),
@@ -31,7 +31,7 @@ describe('the state of a cluster', () => {
 
   it.each([
     ['its relay is silent', { heartbeatAt: now - 91_000 }, { SilentRelays: 1 }],
-    ['its first lists are not complete', { synced_Pod: 0 }, { FirstListsMissing: 1 }],
+    ['its first lists are not complete', { firstList_Pod: 0 }, { FirstListsMissing: 1 }],
     [
       'it can’t be written to',
       circuit('unreachable'),
