@@ -56,7 +56,7 @@ export const mutants: readonly Mutant[] = [
     profile: { ...crashing, fateAt: ['put', 'send'] },
     table: (table) => ({
       ...table,
-      put: (item, condition) => table.put(isObject(item) ? without(item, 'past') : item, condition),
+      put: (item, condition) => table.put(isObject(item) ? without(item, 'unnotified') : item, condition),
     }),
   },
   {
@@ -77,10 +77,10 @@ export const mutants: readonly Mutant[] = [
         : queue,
   },
   {
-    name: 'ingest clears `past` before it sends the wake-ups',
+    name: 'ingest clears `unnotified` before it sends the wake-ups',
     seeds: [103, 140, 96],
     profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
-    ...sendsLate('ingest', (change) => change.remove?.includes('past') ?? false),
+    ...sendsLate('ingest', (change) => change.remove?.includes('unnotified') ?? false),
   },
   {
     name: 'ingest never sends the wake-ups after first lists',
@@ -199,7 +199,7 @@ export const mutants: readonly Mutant[] = [
         for (const item of await world.table.items()) {
           const old = typeof item['at'] === 'number' && world.scheduler.now - item['at'] > 3000;
           if (isPod(item) && item['o'] === undefined && old)
-            void world.table.delete(item, { absent: 'past' });
+            void world.table.delete(item, { absent: 'unnotified' });
         }
         if (world.scheduler.now < world.faultsEnd) world.scheduler.after(1000, () => void round());
       };
@@ -214,7 +214,7 @@ export const mutants: readonly Mutant[] = [
       // Without a fence nothing keeps a purge from being wrong either.
       const purge = async (): Promise<void> => {
         for (const item of await world.table.items())
-          if (isPod(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'past' });
+          if (isPod(item) && item['o'] === undefined) void world.table.delete(item, { absent: 'unnotified' });
         if (world.scheduler.now < world.faultsEnd) world.scheduler.after(16_000, () => void purge());
       };
       void purge();

@@ -244,7 +244,7 @@ async function checkClean(world: World, resynced: boolean): Promise<void> {
       if (isClean(work) && work.dirtyAtMs !== undefined)
         world.fail(`work is clean and still in the index of dirty work: ${item.pk}`);
     }
-    if (item['past'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
+    if (item['unnotified'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
   }
   // A worker that was paused past its lease may have saved deleted outputs, until the resync repairs them.
   if (resynced || world.profile.pauses === 0) {

@@ -239,7 +239,10 @@ const view = (records: Iterable<OutputRecord>): Addresses =>
 function whyOf({ server, inputs, result }: Reached): Why {
   const { service, nodes, namespacePods } = inputs;
   // Mostly of one pod, so that a map of them all would not pay.
-  const podOf = (name: string) => ({ pod: namespacePods.find((p) => p.name === name)?.pod, past: [] });
+  const podOf = (name: string) => ({
+    pod: namespacePods.find((p) => p.name === name)?.pod,
+    formerLabels: [],
+  });
   const isOverCapacity = server.records.some(
     (r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined,
   );

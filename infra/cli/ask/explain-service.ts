@@ -95,7 +95,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     (r): KnownPod => ({
       name: r.name,
       pod: podForAnswers(r),
-      past: r.unnotifiedLabels ?? [],
+      formerLabels: r.unnotifiedLabels ?? [],
     }),
   );
   const nodes = new Map(nodeList.map((node) => [node.metadata.name, node]));

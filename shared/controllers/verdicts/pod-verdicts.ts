@@ -32,7 +32,7 @@ type SliceVerdict = PodVerdict<SlicePlace>;
 /** A pod of the snapshot, or a deleted one, with its former label sets. */
 export interface PodToJudge {
   readonly pod: Pod | undefined;
-  readonly past: readonly Labels[];
+  readonly formerLabels: readonly Labels[];
 }
 
 /**
@@ -41,7 +41,7 @@ export interface PodToJudge {
  */
 export function verdictsOf(
   service: Service | undefined,
-  { pod, past }: PodToJudge,
+  { pod, formerLabels }: PodToJudge,
   nodes: ReadonlyMap<string, Node>,
 ): PodVerdicts {
   const families = service ? addressTypesOf(service) : [];
@@ -52,7 +52,7 @@ export function verdictsOf(
       slices: families.map((family) => ({ family, ...sliceVerdict(pod, service, family, nodes) })),
     };
   }
-  const verdict = unselected(service, selector, pod, past);
+  const verdict = unselected(service, selector, pod, formerLabels);
   return { endpoints: verdict, slices: families.map((family) => ({ family, ...verdict })) };
 }
 
@@ -67,14 +67,14 @@ function unselected(
   service: Service | undefined,
   selector: Selector | undefined,
   pod: Pod | undefined,
-  past: readonly Labels[],
+  formerLabels: readonly Labels[],
 ) {
   if (!service) return absent('ServiceDeleted', 'the service does not exist');
   if (service.spec?.type === 'ExternalName')
     return absent('ExternalName', 'the service is an ExternalName: it has no endpoints');
   if (!selector) return absent('NoSelector', 'the service has no selector that the hub can use');
   if (!pod) return absent('PodDeleted', 'the pod is gone');
-  const before = past.some((labels) => selectorMatches(selector, labels))
+  const before = formerLabels.some((labels) => selectorMatches(selector, labels))
     ? '; its labels matched before'
     : '';
   return absent('NotSelected', `${mismatches(selector, pod.metadata.labels).join('; ')}${before}`);

@@ -98,13 +98,13 @@ export async function* objectHeads(
 ): AsyncGenerator<ObjectHead> {
   for await (const item of inPages(table, objectsOf(cluster, kind, namespace), headsAtOnce, {
     ...range,
-    only: ['v', 'at', 'past'],
+    only: ['v', 'at', 'unnotified'],
   })) {
     yield {
       ...objectOfKey(kind, namespace, item.sk),
       version: versionIn(item),
       isAlive: item['at'] === undefined,
-      isPending: item['past'] !== undefined,
+      isPending: item['unnotified'] !== undefined,
       deletedAtMs: numberOf(item, 'at'),
     };
   }
@@ -151,7 +151,7 @@ const itemOf = (cluster: string, kind: InputKind, record: ObjectRecord): Item =>
   // Only tombstones need their age.
   ...(record.projection !== undefined ? { o: record.projection } : { at: record.deletedAtMs }),
   ...(record.notReady !== undefined && { why: record.notReady }),
-  ...(record.unnotifiedLabels && { past: JSON.stringify(record.unnotifiedLabels) }),
+  ...(record.unnotifiedLabels && { unnotified: JSON.stringify(record.unnotifiedLabels) }),
 });
 
 /**
@@ -165,8 +165,11 @@ export async function clearUnnotified(
 ): Promise<boolean> {
   const key = objectKey(cluster, kind, record.namespace, record.name);
   return (
-    (await table.update(key, { remove: ['past'] }, { attribute: 'v', is: '=', value: record.version })) !==
-    undefined
+    (await table.update(
+      key,
+      { remove: ['unnotified'] },
+      { attribute: 'v', is: '=', value: record.version },
+    )) !== undefined
   );
 }
 
@@ -177,7 +180,7 @@ export function purgeTombstone(
   record: ObjectHead,
 ): Promise<boolean> {
   return table.delete(objectKey(cluster, kind, record.namespace, record.name), {
-    all: [{ attribute: 'v', is: '=', value: record.version }, { absent: 'o' }, { absent: 'past' }],
+    all: [{ attribute: 'v', is: '=', value: record.version }, { absent: 'o' }, { absent: 'unnotified' }],
   });
 }
 
@@ -219,7 +222,7 @@ function unchanged(before: ObjectRecord | undefined): WriteCondition | undefined
 const versionIn = (item: Item): Version => (typeof item['v'] === 'string' ? item['v'] : noVersion);
 
 function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRecord {
-  const unnotified = item['past'] as string | undefined;
+  const unnotified = item['unnotified'] as string | undefined;
   return {
     ...objectOfKey(kind, namespace, item.sk),
     version: versionIn(item),

@@ -124,7 +124,7 @@ describe('why a pod is no address', () => {
     const moved = {
       name: p.metadata.name,
       pod: { ...p, metadata: { ...p.metadata, labels: { app: 'b' } } },
-      past: [{ app: 'a' }],
+      formerLabels: [{ app: 'a' }],
     };
     const explanation = explainService({
       ...input({ saved: { endpoints: undefined, slices: [slice('foo-1', [endpoint(1), endpoint(2)])] } }),

@@ -30,7 +30,7 @@ export function input(
     namespace: 'ns',
     name: 'foo',
     service: service(),
-    pods: pods.map((p) => ({ name: p.metadata.name, pod: p, past: [] })),
+    pods: pods.map((p) => ({ name: p.metadata.name, pod: p, formerLabels: [] })),
     nodes: nodes(node('node-1', 'zone-a')),
     work: noWork,
     triggers: { endpoints: undefined, slices: undefined },

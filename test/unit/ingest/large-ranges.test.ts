@@ -98,7 +98,7 @@ it('a page of a large key range changes the same as a page of a small one', asyn
       set: {
         v: versionOf(1, '30'),
         o: entry('Pod', 30, pod('owing')).projection as string,
-        past: JSON.stringify([{ app: 'a' }]),
+        unnotified: JSON.stringify([{ app: 'a' }]),
       },
     });
     const moved = pod('moved', { labels: { app: 'b' } });
@@ -127,13 +127,13 @@ it('a page of a large key range changes the same as a page of a small one', asyn
 it('a page is continued by the next run if an earlier one has written many Pods with large labels, and died before it woke their services', async () => {
   const hub = await ingestHub();
   await indexNamespace(hub.store, 'tenant');
-  const past = JSON.stringify([{ app: 'x'.repeat(50_000) }]);
+  const unnotified = JSON.stringify([{ app: 'x'.repeat(50_000) }]);
   for (let i = 0; i < 1_000; i++)
     await hub.table.put({
       ...objectKey('c', 'Pod', 'tenant', `o${i}`),
       v: versionOf(1, '30'),
       at: hub.clock.now,
-      past,
+      unnotified,
     });
   const owing = async () =>
     (await readObjects(hub.store, 'Pod', 'tenant')).filter((r) => r.unnotifiedLabels).length;

@@ -36,7 +36,7 @@ function selectedPod(
   pod: Pod,
   events: readonly CoreEvent[],
 ): SelectedPod {
-  const verdicts = verdictsOf(service, { pod, past: [] }, nodes);
+  const verdicts = verdictsOf(service, { pod, formerLabels: [] }, nodes);
   const own = podCause(pod, { node: nodes.get(pod.spec?.nodeName ?? ''), events });
   const isWantedReady = verdicts.slices.some((s) => s.place === 'ready');
   const isPublished = own !== undefined && isWantedReady;

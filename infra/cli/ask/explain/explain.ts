@@ -106,7 +106,7 @@ export function explainPods(given: PodsInput): readonly PodExplanation[] {
   }
   for (const name of listed) {
     if (!explained.has(name))
-      explained.set(name, explainPod(world, { name, pod: undefined, past: [] }, 'left', undefined));
+      explained.set(name, explainPod(world, { name, pod: undefined, formerLabels: [] }, 'left', undefined));
   }
   return [...explained.values()].sort(
     (a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1),
@@ -123,12 +123,12 @@ interface World extends PodsInput {
 const order = { selected: 0, left: 1, near: 2 } as const;
 
 function relationOf(
-  { name, pod, past }: KnownPod,
+  { name, pod, formerLabels }: KnownPod,
   selector: Selector | undefined,
   listed: ReadonlySet<string>,
 ): PodExplanation['relation'] | undefined {
   if (pod && selectorMatches(selector, pod.metadata.labels)) return 'selected';
-  if (listed.has(name) || past.some((labels) => selectorMatches(selector, labels))) return 'left';
+  if (listed.has(name) || formerLabels.some((labels) => selectorMatches(selector, labels))) return 'left';
   return pod && selector && isNear(selector, pod.metadata.labels) ? 'near' : undefined;
 }
 

@@ -13,7 +13,7 @@ export interface KnownPod {
   /** Undefined for a deleted pod. */
   readonly pod: Pod | undefined;
   /** Former label sets whose services are not enqueued yet. */
-  readonly past: readonly Labels[];
+  readonly formerLabels: readonly Labels[];
 }
 
 /** The input of an explanation, from the snapshot: a service, its pods and its cluster. */

@@ -45,7 +45,7 @@ function liveExplanation(
     // The near misses are among the causes.
     pods: world.pods
       .filter((p) => selected.has(p.metadata.name) || p.metadata.name === pod)
-      .map((p) => ({ name: p.metadata.name, pod: p, past: [] })),
+      .map((p) => ({ name: p.metadata.name, pod: p, formerLabels: [] })),
     writers: builtInWriters(service),
     ...(pod !== undefined && { asked: pod }),
   }).map((p) => ({ ...p, reachable: answer.reachablePods.has(p.pod) }));
