@@ -170,7 +170,7 @@ it('any number of really deleted pods is removed', async () => {
   expect([addresses(world), inSlices(world)]).toEqual([1, 1]);
 });
 
-it('services of fewer than ten endpoints are not braked', async () => {
+it('services of fewer than ten endpoints are not guarded', async () => {
   const { world } = await blinded(9, 8);
   expect([addresses(world), inSlices(world)]).toEqual([1, 1]);
   expect(world.metrics.get('GuardedRemovals')).toBeUndefined();

@@ -199,8 +199,8 @@ export function monitor(
       const gone = [...before.ready].filter((uid) => !after.ready.has(uid));
       const { massRemovalMinEndpoints, massRemovalKeepRatio } = profile.limits.sync;
       const had = Math.min(before.all, firstShown(actor, `${kind} ${namespace}/${service}`, before.all));
-      const braked = had >= massRemovalMinEndpoints && after.all < had * massRemovalKeepRatio;
-      for (const uid of gone) removed(actor, kind, namespace, service, uid, braked);
+      const guarded = had >= massRemovalMinEndpoints && after.all < had * massRemovalKeepRatio;
+      for (const uid of gone) removed(actor, kind, namespace, service, uid, guarded);
     };
   };
 
@@ -237,7 +237,7 @@ export function monitor(
     namespace: string,
     name: string,
     uid: string,
-    braked: boolean,
+    guarded: boolean,
   ): void {
     clock = actor;
     const pod = podByUid(store, namespace, uid);
@@ -277,7 +277,7 @@ export function monitor(
     }
     // Such lists lie about any number of pods; what is promised is that a service does not lose most of many
     // at once.
-    if (isLiedTo(profile) && !braked) return;
+    if (isLiedTo(profile) && !guarded) return;
     if (isUnheardOf()) return;
     if (!knewBetter(actor, known, pod, reads)) return;
     report(what);
