@@ -13,7 +13,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periods: 5,
     meaning: 'work of a service is overdue for more than a minute',
   }),
-  on('TwoWriters', 'WriterConflict', 'Maximum', {
+  on('WriterConflict', 'WriterConflict', 'Maximum', {
     severity: 'page',
     threshold: 0,
     meaning: 'another controller writes our objects',

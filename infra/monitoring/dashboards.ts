@@ -37,7 +37,7 @@ export const fleetDashboard: Dashboard = {
         numbers('Blocked writes', 'Count', [
           series('CircuitOpen', 'Maximum', 'circuit open'),
           series('FirstListsMissing', 'Maximum', 'first lists missing'),
-          series('WriterConflict', 'Maximum', 'two writers'),
+          series('WriterConflict', 'Maximum', 'writer conflict'),
         ]),
         numbers('Days until credentials end', 'Count', [series('CredentialExpires', 'Minimum', 'shortest')]),
         numbers('Messages for people', 'Count', [
@@ -204,7 +204,7 @@ export const clusterDashboard: Dashboard = {
         numbers('Blocked writes', 'Count', [
           series('CircuitOpen', 'Maximum', 'circuit open'),
           series('FirstListsMissing', 'Maximum', 'first lists missing'),
-          series('WriterConflict', 'Maximum', 'two writers'),
+          series('WriterConflict', 'Maximum', 'writer conflict'),
         ]),
       ],
     },

@@ -130,18 +130,18 @@ async function play(scene: Scene): Promise<void> {
     await unsettled(scene, patienceMs),
   );
 
-  await twoWriters(scene);
+  await writerConflict(scene);
 }
 
 /** Two writers undo each other's writes. Only the final state can be checked, and not single changes. */
-async function twoWriters(scene: Scene): Promise<void> {
+async function writerConflict(scene: Scene): Promise<void> {
   const { controllerManager } = scene.controlPlane;
   const runs = async (controllers: string): Promise<void> => {
     await controllerManager.stop();
     await controllerManager.start([`--controllers=${controllers}`]);
   };
   // A second writer is a manager of many services in several namespaces.
-  const lives = await Promise.all([1, 2, 3].map((i) => startLife(scene.api, `two-writers-${i}`, random)));
+  const lives = await Promise.all([1, 2, 3].map((i) => startLife(scene.api, `writer-conflict-${i}`, random)));
   await runs(`endpoints-controller,endpointslice-controller,${otherControllers}`);
   const stopped = await until(
     async () => (await readCluster(scene.hub.table, scene.cluster))?.writerConflict,
@@ -152,7 +152,7 @@ async function twoWriters(scene: Scene): Promise<void> {
     stopped ? [] : ['no writer conflict is recorded'],
   );
   const { output } = await scene.command('list');
-  check('and say so', output.includes('open: two-writers') ? [] : output.split('\n'));
+  check('and say so', output.includes('open: writer-conflict') ? [] : output.split('\n'));
   const refused = await scene.command('active', scene.cluster);
   check(
     '`active` is refused while it writes',

@@ -75,7 +75,7 @@ const isSecondWriter = (
   new Set(services.map(([namespace]) => namespace)).size >= foreignNamespaces;
 
 /** The reason shown by `cluster -- list`, explain and the console. */
-const shownAs = 'two-writers';
+const shownAs = 'writer-conflict';
 
 /** Resolves to false if the conflict is recorded already, or if an operator has switched the mode since. */
 export async function recordWriterConflict(

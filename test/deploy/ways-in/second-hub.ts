@@ -149,7 +149,7 @@ export function secondHub({
         const listed = await first.command('cluster', 'list');
         assert.match(listed, /^factory +paused /m);
         assert.match(listed, /^shop +paused /m);
-        assert.doesNotMatch(await second.command('cluster', 'list'), /TwoWriters|second writer/);
+        assert.doesNotMatch(await second.command('cluster', 'list'), /WriterConflict|second writer/);
       },
     },
     {

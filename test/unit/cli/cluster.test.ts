@@ -150,7 +150,7 @@ it.concurrent('two writers are shown, and `active` asks again before it believes
     (await readCluster(hub.table, 'contested')) as ClusterRecord,
     Date.now(),
   );
-  expect((await cluster('list')).output).toMatch(/contested +active .*open: two-writers/);
+  expect((await cluster('list')).output).toMatch(/contested +active .*open: writer-conflict/);
   const { code, output } = await cluster('active', 'contested');
   expect(code).toBe(2);
   expect(output).toContain('NOT  reachable');

@@ -54,7 +54,7 @@ describe('the switch for services that opt in', () => {
   });
 
   it('a switch ends a stop for a second writer in shadow mode, where only such services are written, and not in active mode', async () => {
-    const conflict = JSON.stringify({ reason: 'two-writers', failures: 1, until: now + 1 });
+    const conflict = JSON.stringify({ reason: 'writer-conflict', failures: 1, until: now + 1 });
     for (const [mode, stays] of [
       ['shadow', false],
       ['active', true],

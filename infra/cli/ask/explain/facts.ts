@@ -197,6 +197,6 @@ function comingText(ms: number, now: number, shownMs = ms): string {
 }
 
 function circuitText({ circuit, writerConflict }: ClusterRecord, now: number): string {
-  if (writerConflict) return 'open (two-writers): nothing is written until an operator switches the mode';
+  if (writerConflict) return 'open (writer-conflict): nothing is written until an operator switches the mode';
   return circuit ? `open (${circuit.reason}), next probe ${comingText(circuit.untilMs, now)}` : 'closed';
 }
