@@ -123,7 +123,7 @@ export const fleetDashboard: Dashboard = {
         ]),
         lines('Writes of other clients', 'Count', [
           series('ForeignWrites', 'Sum', 'foreign writes'),
-          series('ServicesContested', 'Sum', 'contested services'),
+          series('ServicesInConflict', 'Sum', 'services in conflict'),
           series('GuardedRemovals', 'Sum', 'mass-removal guard'),
         ]),
         lines('Given up', 'Count', [

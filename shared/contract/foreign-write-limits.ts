@@ -10,7 +10,7 @@ export const foreignWriteDefaults = {
    * Maximum length of a stop, ms: an SQS message cannot wait longer. After as long without a stop the next
    * one has the minimum length again.
    */
-  maxContestedMs: 900_000,
+  maxConflictMs: 900_000,
   /**
    * A manager that writes to this many services, in `foreignNamespaces` and within `foreignServicesMs`, is a
    * second writer of the cluster.

@@ -127,7 +127,7 @@ export const metrics = {
     help: 'days until the token or certificate in a cluster’s secret ends, once an hour; no value if it has no end',
   },
   IncarnationBumped: { unit: 'Count', help: 'clusters that were restored or created again' },
-  ServicesContested: {
+  ServicesInConflict: {
     unit: 'Count',
     help: 'services that are not written for a time because another client keeps writing their objects',
   },

@@ -24,7 +24,7 @@ import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/sup
 const {
   toleratedForeignWrites: tolerated,
   foreignWritesMs,
-  maxContestedMs,
+  maxConflictMs,
   foreignServices,
   foreignNamespaces,
 } = defaultLimits.sync;
@@ -174,16 +174,16 @@ it('the services that another manager wrote to long ago do not count', async () 
 describe('a service whose objects another client keeps writing', () => {
   const events = ({ store }: HubWorld) =>
     store.list('Event').map((e) => [e['reason'], e['type'], (e['involvedObject'] as { name: string }).name]);
-  const contested = ({ metrics }: HubWorld) => metrics.get('ServicesContested') ?? 0;
+  const conflicts = ({ metrics }: HubWorld) => metrics.get('ServicesInConflict') ?? 0;
 
-  /** Until the service is contested. */
+  /** Until the service is in conflict. */
   async function keepWriting({ world, pass }: SmallCluster, i = 0): Promise<void> {
-    const before = contested(world);
-    for (let edit = 0; edit < 2 * tolerated && contested(world) === before; edit++) {
+    const before = conflicts(world);
+    for (let edit = 0; edit < 2 * tolerated && conflicts(world) === before; edit++) {
       overwriteSlice(world, i, 'curl');
       await pass(4);
     }
-    expect(contested(world)).toBe(before + 1);
+    expect(conflicts(world)).toBe(before + 1);
   }
 
   it('the service is not written for a time, and all others are', async () => {
@@ -216,7 +216,7 @@ describe('a service whose objects another client keeps writing', () => {
       const from = world.now;
       while (
         (sliceOf(world, 0) as unknown as EndpointSlice).endpoints?.length !== 2 &&
-        world.now - from < 2 * maxContestedMs
+        world.now - from < 2 * maxConflictMs
       )
         await pass(10);
       return (world.now - from) / 1000;
@@ -225,7 +225,7 @@ describe('a service whose objects another client keeps writing', () => {
     for (let i = 0; i < 6; i++) stops.push(await stopped());
     for (const [i, seconds] of [60, 120, 240, 480, 900, 900].entries())
       expect(Math.abs((stops[i] as number) - seconds)).toBeLessThan(30);
-    await pass(maxContestedMs / 1000 + 60);
+    await pass(maxConflictMs / 1000 + 60);
     expect(await stopped()).toBeLessThan(90);
   });
 

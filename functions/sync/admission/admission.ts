@@ -32,7 +32,7 @@ export interface Applicant extends RequeueDeps {
    * Another client keeps writing the objects of the service: it is not written until then, ms since the
    * epoch.
    */
-  readonly contestedUntilMs: number;
+  readonly conflictUntilMs: number;
   /** How often in a row the run was requeued before. */
   readonly rounds: number;
   readonly nowMs: number;
@@ -63,11 +63,11 @@ export function admit(cluster: ClusterRecord, applicant: Applicant): Admission {
   return isShadow(cluster) ? { kind: 'compare' } : admitToWrite(cluster, applicant);
 }
 
-/** A contested service waits, even if the circuit is closed. */
+/** A service in conflict waits, even if the circuit is closed. */
 export function admitToWrite(cluster: ClusterRecord, applicant: Applicant): Admission {
-  const { contestedUntilMs, nowMs } = applicant;
-  if (nowMs >= contestedUntilMs) return admitByCircuit(cluster, applicant);
-  const leadSeconds = Math.floor((contestedUntilMs - nowMs) / 1000);
+  const { conflictUntilMs, nowMs } = applicant;
+  if (nowMs >= conflictUntilMs) return admitByCircuit(cluster, applicant);
+  const leadSeconds = Math.floor((conflictUntilMs - nowMs) / 1000);
   return requeueApplicant(applicant, 'soon', {
     reason: 'another client keeps writing its objects',
     leadSeconds,

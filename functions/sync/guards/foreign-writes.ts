@@ -5,9 +5,9 @@
  */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { afterForeignWrites } from '#shared/clusters/writer/contested-service.ts';
+import { afterForeignWrites } from '#shared/clusters/writer/service-conflict.ts';
 import { noteForeignService, recordWriterConflict } from '#shared/clusters/writer/writer-conflict.ts';
-import { contestedEvent } from '#shared/controllers/slices/outcome.ts';
+import { conflictEvent } from '#shared/controllers/slices/outcome.ts';
 import { isKubectl, lastContentWrite } from '#shared/kube/field-managers.ts';
 import {
   endpointsManagedBy,
@@ -94,9 +94,13 @@ async function reportStop(
   { manager, untilMs }: ForeignWrites,
 ): Promise<void> {
   const seconds = Math.round((untilMs - deps.now()) / 1000);
-  deps.metrics.put('ServicesContested', 1, { cluster: key.cluster });
-  deps.log.error('service contested: another client keeps writing its objects', { ...key, manager, seconds });
-  if (inputs.service) await deps.events.record(brief, contestedEvent(inputs.service, manager, seconds));
+  deps.metrics.put('ServicesInConflict', 1, { cluster: key.cluster });
+  deps.log.error('writer conflict of a service: another client keeps writing its objects', {
+    ...key,
+    manager,
+    seconds,
+  });
+  if (inputs.service) await deps.events.record(brief, conflictEvent(inputs.service, manager, seconds));
 }
 
 async function stopWriting(

@@ -1,5 +1,5 @@
 /** May the run go on, and may it write? */
-import { contestedUntilMs } from '#shared/clusters/writer/contested-service.ts';
+import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
 import { isApiServersOwn } from '#shared/kube/services.ts';
 import { ok } from '#shared/workqueue/rules/outcome.ts';
 import { type Applicant, admit, admitToWrite } from '../admission/admission.ts';
@@ -28,7 +28,7 @@ export const admitRun: ServiceStep<BegunRun, AdmittedRun> = async (run) => {
 const applicantOf = ({ deps, claim, cluster, items }: BegunRun): Applicant => ({
   isKnown: items.serviceRecord !== undefined,
   isApiServersOwn: isApiServersOwn(claim.service.namespace, claim.service.name),
-  contestedUntilMs: contestedUntilMs(items.counts.foreign, cluster),
+  conflictUntilMs: conflictUntilMs(items.counts.foreign, cluster),
   rounds: claim.message.requeues ?? 0,
   nowMs: deps.now(),
   random: deps.random,

@@ -7,8 +7,8 @@ import type { ExplainInput, KnownPod } from '#infra/cli/ask/explain/input.ts';
 import { listedNames, thereAre } from '#infra/cli/terminal/counted.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { contestedUntilMs } from '#shared/clusters/writer/contested-service.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
+import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
 import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { decodeObjectOf, isAlive, objectsIn, readObject, readObjects } from '#shared/store/inputs/objects.ts';
@@ -120,7 +120,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     hints,
     saved,
     difference,
-    ...(foreign && now < contestedUntilMs(foreign, cluster) && { contested: foreign }),
+    ...(foreign && now < conflictUntilMs(foreign, cluster) && { conflict: foreign }),
     set: explained,
     now,
   };

@@ -79,7 +79,7 @@ const styles: { readonly [S in ServiceState]?: Style } = {
   HandOver: 'warning',
   Failing: 'bad',
   CircuitOpen: 'bad',
-  Contested: 'bad',
+  WriterConflict: 'bad',
   Different: 'bad',
   InvalidAnnotation: 'bad',
   NoWriter: 'bad',

@@ -12,7 +12,7 @@ const good: readonly ServiceState[] = ['Written', 'Same'];
 const bad: readonly ServiceState[] = [
   'Failing',
   'CircuitOpen',
-  'Contested',
+  'WriterConflict',
   'Different',
   'InvalidAnnotation',
   'NoWriter',

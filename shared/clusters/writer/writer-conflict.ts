@@ -1,7 +1,7 @@
 /**
  * A writer conflict: a second controller writes our objects. The record lists services that another field
  * manager wrote within a window of time. Many services in several namespaces stop all writes to the cluster
- * until an operator switches its mode, which clears the conflict and the list. contested-service.ts is about
+ * until an operator switches its mode, which clears the conflict and the list. service-conflict.ts is about
  * single services.
  */
 

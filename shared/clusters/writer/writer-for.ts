@@ -111,7 +111,7 @@ function ofSelector(
       ? theirs(
           'the hub does not compare until the mode is switched: another writer keeps writing our objects',
         )
-      : contested(`${reason}, and`);
+      : inConflict(`${reason}, and`);
   if (!settings[controller]) return theirs(`this controller is off in the cluster’s settings`);
   if (isShadow({ mode }))
     return { ...theirs('the cluster is in shadow mode: the hub compares'), task: 'compare' };
@@ -142,13 +142,13 @@ function ofAnnotation(
     );
     return writerConflict ? preview : { ...preview, task: 'preview' };
   }
-  if (writerConflict) return contested(`${reason};`);
+  if (writerConflict) return inConflict(`${reason};`);
   const beside = isShadow({ mode }) ? `, beside ${builtIn}` : '';
   const why = `${reason}; the cluster’s switch for opt-in is active: the hub writes its slices${beside}, and no Endpoints`;
   return { who: 'hub', task: 'write', name: `${us}, opt-in`, why };
 }
 
-const contested = (reason: string): Decided => ({
+const inConflict = (reason: string): Decided => ({
   who: 'other',
   task: 'none',
   name: 'another writer',

@@ -36,7 +36,7 @@ export const slicesFailureEvent = (service: Service, message: string): EventSket
     `Error updating Endpoint Slices for Service ${keyOf(service)}: ${message}`,
   );
 
-export function contestedEvent(service: Service, manager: string, seconds: number): EventSketch {
+export function conflictEvent(service: Service, manager: string, seconds: number): EventSketch {
   const message = `${manager} keeps writing the Endpoints or slices that fleet-endpoints writes: fleet-endpoints does not write them for ${seconds} s`;
   return serviceEvent(service, 'Warning', 'WriterConflict', message);
 }

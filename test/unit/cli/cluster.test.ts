@@ -144,19 +144,19 @@ it.concurrent('the list shows the days until the credentials in a secret end', a
 });
 
 it.concurrent('two writers are shown, and `active` asks again before it believes that one is left', async () => {
-  await hub.register('contested');
+  await hub.register('conflicting');
   await recordWriterConflict(
     hub.table,
-    (await readCluster(hub.table, 'contested')) as ClusterRecord,
+    (await readCluster(hub.table, 'conflicting')) as ClusterRecord,
     Date.now(),
   );
-  expect((await cluster('list')).output).toMatch(/contested +active .*open: writer-conflict/);
-  const { code, output } = await cluster('active', 'contested');
+  expect((await cluster('list')).output).toMatch(/conflicting +active .*open: writer-conflict/);
+  const { code, output } = await cluster('active', 'conflicting');
   expect(code).toBe(2);
   expect(output).toContain('NOT  reachable');
-  expect((await readCluster(hub.table, 'contested'))?.writerConflict).toBe(true);
-  expect((await cluster('active', 'contested', '--override')).code).toBe(0);
-  expect((await readCluster(hub.table, 'contested'))?.writerConflict).toBe(false);
+  expect((await readCluster(hub.table, 'conflicting'))?.writerConflict).toBe(true);
+  expect((await cluster('active', 'conflicting', '--override')).code).toBe(0);
+  expect((await readCluster(hub.table, 'conflicting'))?.writerConflict).toBe(false);
 });
 
 it.concurrent('a cluster whose own controllers cannot be switched off is never active with any option', async () => {

@@ -36,7 +36,7 @@ describe('who writes the endpoints of a service', () => {
       { mode: 'paused' },
       /^the built-in controllers, where they are on \| .*the cluster is paused$/,
     ],
-    ['a contested cluster', service(), { mode: 'active', writerConflict: true }, /^another writer \| /],
+    ['a cluster in conflict', service(), { mode: 'active', writerConflict: true }, /^another writer \| /],
     [
       'a cluster with both off',
       service(),
@@ -79,7 +79,7 @@ describe('who writes the endpoints of a service', () => {
       { mode: 'paused', optIn: 'active' },
       /^no writer: paused \| .*stay as they are$/,
     ],
-    ['opt-in, contested', optedIn, { optIn: 'active', writerConflict: true }, /^another writer \| /],
+    ['opt-in, conflicting', optedIn, { optIn: 'active', writerConflict: true }, /^another writer \| /],
     [
       'an invalid annotation',
       annotated('a in (b'),

@@ -1,5 +1,5 @@
 /**
- * The truth table: mode × writer conflict × first lists × circuit × Service record × contested service. The
+ * The truth table: mode × writer conflict × first lists × circuit × Service record × service in conflict. The
  * first row that matches a cluster counts.
  */
 import { expect, it } from 'vitest';
@@ -18,7 +18,7 @@ interface Row {
   readonly lists?: readonly (typeof listStates)[number][];
   readonly circuit?: (typeof circuits)[number];
   readonly isKnown?: boolean;
-  readonly isContested?: boolean;
+  readonly isInConflict?: boolean;
   readonly admission: string;
 }
 
@@ -31,7 +31,7 @@ const table: readonly Row[] = [
   { lists: ['missing'], admission: 'postpone: first lists not complete' },
   { mode: ['shadow'], admission: 'compare' },
   { lists: ['unbound session'], admission: 'postpone: first lists not complete' },
-  { isContested: true, admission: 'postpone: another client keeps writing its objects' },
+  { isInConflict: true, admission: 'postpone: another client keeps writing its objects' },
   { circuit: 'open', admission: 'postpone: circuit: unreachable' },
   { circuit: 'due', admission: 'probe' },
   { circuit: 'just recovered', admission: 'postpone: recovering' },
@@ -48,7 +48,7 @@ const cases: readonly Case[] = modes.flatMap((mode) =>
     listStates.flatMap((lists) =>
       circuits.flatMap((circuit) =>
         [false, true].flatMap((isKnown) =>
-          [false, true].map((isContested) => ({ mode, conflict, lists, circuit, isKnown, isContested })),
+          [false, true].map((isInConflict) => ({ mode, conflict, lists, circuit, isKnown, isInConflict })),
         ),
       ),
     ),
@@ -61,7 +61,7 @@ const matches = (row: Row, c: Case): boolean =>
   (row.conflict ?? c.conflict) === c.conflict &&
   (row.circuit ?? c.circuit) === c.circuit &&
   (row.isKnown ?? c.isKnown) === c.isKnown &&
-  (row.isContested ?? c.isContested) === c.isContested;
+  (row.isInConflict ?? c.isInConflict) === c.isInConflict;
 
 function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
   const known = decodeCluster('c', { pk: '', sk: '', mode, inc: 1 });
@@ -86,7 +86,7 @@ function clusterOf({ mode, conflict, lists, circuit }: Case): ClusterRecord {
 function admitted(c: Case, random = 0.5): string {
   const admission = admit(clusterOf(c), {
     isKnown: c.isKnown,
-    contestedUntilMs: c.isContested ? nowMs + 1_500 : nowMs,
+    conflictUntilMs: c.isInConflict ? nowMs + 1_500 : nowMs,
     rounds: 0,
     nowMs,
     limits,
@@ -116,7 +116,7 @@ it('a share of the runs is admitted just after a recovery', () => {
     lists: 'applied',
     circuit: 'just recovered',
     isKnown: true,
-    isContested: false,
+    isInConflict: false,
   };
   expect([0, 0.01, 0.02, 0.9].map((random) => admitted(recovered, random))).toEqual([
     'write',
@@ -133,12 +133,12 @@ it('a run that waits for the first lists waits longer each round, and not beyond
     lists: 'missing',
     circuit: 'closed',
     isKnown: true,
-    isContested: false,
+    isInConflict: false,
   });
   const waits = [0, 1, 4, 5, 99].map((rounds) => {
     const admission = admit(missing, {
       isKnown: true,
-      contestedUntilMs: 0,
+      conflictUntilMs: 0,
       rounds,
       nowMs,
       limits,
@@ -156,11 +156,11 @@ it('a run that meets an open circuit comes back after it, and a pending retry un
     lists: 'applied',
     circuit: 'open',
     isKnown: true,
-    isContested: false,
+    isInConflict: false,
   });
   const admission = admit(
     { ...open, circuit: { reason: 'throttled', failures: 1, untilMs: nowMs + 9_500 } },
-    { isKnown: true, contestedUntilMs: 0, rounds: 0, nowMs, limits, random: () => 0 },
+    { isKnown: true, conflictUntilMs: 0, rounds: 0, nowMs, limits, random: () => 0 },
   );
   expect(admission).toEqual({
     kind: 'requeue',

@@ -8,7 +8,7 @@ export const serviceStates = [
   'Pending',
   'Failing',
   'CircuitOpen',
-  'Contested',
+  'WriterConflict',
   'Same',
   'Comparing',
   'Different',

@@ -37,7 +37,7 @@ export interface ExplainInput {
    * Another field manager keeps writing the objects. The hub does not write them until `untilMs`, ms since
    * the epoch.
    */
-  readonly contested?: { readonly untilMs: number; readonly manager: string } | undefined;
+  readonly conflict?: { readonly untilMs: number; readonly manager: string } | undefined;
   /** The difference in shadow mode. It is confirmed if it still exists ten seconds later. */
   readonly difference:
     | { readonly text: string; readonly sinceMs: number; readonly confirmed: boolean }

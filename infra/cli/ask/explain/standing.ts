@@ -84,7 +84,7 @@ function progressOf({
   work,
   cluster,
   difference,
-  contested,
+  conflict,
   now,
 }: ExplainInput): Pick<ServiceStatus, 'state' | 'text'> {
   const { endpoints, slices } = writersFor(service, cluster);
@@ -108,9 +108,9 @@ function progressOf({
       state: slices.who === 'nobody' ? 'NoWriter' : 'NotWritten',
       text: `nothing is written: ${slices.why}`,
     };
-  if (contested) {
-    const text = `it is not written until ${timeText(contested.untilMs, now)}: ${contested.manager} keeps writing its objects`;
-    return { state: 'Contested', text };
+  if (conflict) {
+    const text = `it is not written until ${timeText(conflict.untilMs, now)}: ${conflict.manager} keeps writing its objects`;
+    return { state: 'WriterConflict', text };
   }
   if (isClean(work)) return { state: 'Written', text: 'everything is written' };
   if (cluster.circuit)
