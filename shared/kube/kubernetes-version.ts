@@ -44,6 +44,17 @@ export const features = {
   },
   orderByFnv: { what: 'order of ports and subsets by FNV hashes', from: 'v1.35', statement: 'DF-14' },
   portlessSlices: { what: 'comparison of slices without ports', from: 'v1.36', statement: 'DF-18' },
+  eligiblePods: {
+    what: 'wake-ups by pods that can be endpoints alone, and by a pod that stops being one',
+    from: 'v1.38',
+    statement: 'DF-30',
+  },
+  placeholderOwner: {
+    what: 'placeholder slice that follows the uid of its Service',
+    from: 'v1.38',
+    statement: 'DF-28',
+    isComparedWithout: true,
+  },
 } as const satisfies { readonly [name: string]: Feature };
 
 export type FeatureName = keyof typeof features;

@@ -1,5 +1,5 @@
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
-import { isPodReady } from '#shared/kube/pods.ts';
+import { isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { Pod } from '#shared/kube/types.ts';
 
 /** A change of a pod, as far as it decides which services of the namespace are enqueued (PK-1, PK-7). */
@@ -14,11 +14,17 @@ export interface PodChange {
 /**
  * Undefined when no service is concerned. Undefined `old`: added; undefined `next`: deleted. Mirrors the pod
  * handler of k8s.io/endpointslice/util (PK-1..8) as values. A change of phase alone wakes nothing (PK-8), for
- * one.
+ * one. `byEligibility`: as from v1.38 on, where it does, and where a pod that can be no endpoint before and
+ * after wakes nothing (DF-30).
  */
-export function podChange(old: Pod | undefined, next: Pod | undefined): PodChange | undefined {
+export function podChange(
+  old: Pod | undefined,
+  next: Pod | undefined,
+  byEligibility = false,
+): PodChange | undefined {
   const pod = next ?? old;
   if (!pod) return undefined;
+  if (byEligibility && !isEligible(old) && !isEligible(next)) return undefined;
   const change = { labels: pod.metadata.labels ?? {}, podChanged: false };
   if (!old || !next || old === next) return old === next ? undefined : change;
 
@@ -26,11 +32,13 @@ export function podChange(old: Pod | undefined, next: Pod | undefined): PodChang
   const { resourceVersion } = next.metadata;
   if (resourceVersion && resourceVersion === old.metadata.resourceVersion) return undefined;
 
-  const podChanged = contentChanged(old, next);
+  const podChanged = contentChanged(old, next) || (byEligibility && isEligible(old) !== isEligible(next));
   if (!labelsChanged(old, next)) return podChanged ? { ...change, podChanged } : undefined;
   // without old labels the change counts as an addition (PK-13)
   return { ...change, podChanged, ...(old.metadata.labels && { oldLabels: old.metadata.labels }) };
 }
+
+const isEligible = (pod: Pod | undefined): boolean => pod !== undefined && shouldPodBeInEndpoints(pod, true);
 
 /** PK-5. A pod that is being deleted counts as changed whenever it is updated (PK-6). */
 function contentChanged(old: Pod, next: Pod): boolean {

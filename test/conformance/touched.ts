@@ -42,12 +42,25 @@ export function touched(vector: Vector, step: number): Touched {
 export const isOptedIn = ({ metadata, spec }: RawObject): boolean =>
   metadata.annotations?.[annotationSelector] !== undefined && spec?.['type'] !== 'ExternalName';
 
-/** Services that have opted in, out and in again up to that step. */
-export function cameBack(vector: Vector, step: number): ReadonlySet<string> {
+/** The states of each Service up to that step. */
+function statesOf(vector: Vector, step: number): ReadonlyMap<string, readonly RawObject[]> {
   const services = [...vector.given, ...vector.steps.slice(0, step + 1).flatMap((s) => s.apply ?? [])].filter(
     (o) => o.kind === 'Service',
   );
-  const states = Map.groupBy(services, ({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  return Map.groupBy(services, ({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+}
+
+/** Services that were deleted and made again up to that step. */
+export const remade = (vector: Vector, step: number): ReadonlySet<string> =>
+  new Set(
+    [...statesOf(vector, step)]
+      .filter(([, of]) => new Set(of.map(({ metadata }) => metadata.uid)).size > 1)
+      .map(([key]) => key),
+  );
+
+/** Services that have opted in, out and in again up to that step. */
+export function cameBack(vector: Vector, step: number): ReadonlySet<string> {
+  const states = statesOf(vector, step);
   return new Set(
     [...states]
       .filter(

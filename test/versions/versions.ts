@@ -32,6 +32,8 @@ const shown: { readonly [name in FeatureName]: Shown } = {
       /^(a port more|three protocols and an application protocol): .* parity\/ports \.(subsets\.\d+\.ports\.|IPv4 \[)/,
   },
   // Each sync of an older controller writes the slice again: without its trigger time, and in another order.
+  eligiblePods: {},
+  placeholderOwner: {},
   portlessSlices: {
     explains:
       / parity\/peers \.(written|IPv4 without ports\.triggerTimes)|takes over .*: EndpointSlice parity\/peers-\w+ /,

@@ -26,7 +26,7 @@ export async function applyObject(
   let before = known ? known.record : await readObject(store, kind, namespace, name);
   for (;;) {
     context.checkTime();
-    const plan = planObject(kind, before, entry);
+    const plan = planObject(kind, before, entry, cluster.relay.kubernetesVersion);
     if (plan.kind === 'stale') return notifyAgain(context, kind, entry, plan.stored);
     // A newer list does not have the object. Its deletion may not be sent again, so the object would exist
     // here for good.

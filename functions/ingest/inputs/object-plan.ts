@@ -1,4 +1,5 @@
 /** The change that an entry of an input kind makes to the record of its object. Pure. */
+import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection/pod-projection.ts';
@@ -47,10 +48,11 @@ export function planObject(
   kind: InputKind,
   before: ObjectRecord | undefined,
   entry: VersionedEntry,
+  kubernetesVersion: string | undefined,
 ): ObjectPlan {
   const version = versionAgainst(before, entry);
   if (before && version <= before.version) return { kind: 'stale', stored: before };
-  const change = changeOf(kind, before, entry);
+  const change = changeOf(kind, before, entry, kubernetesVersion);
   const isPending = change !== 'none' || before?.unnotifiedLabels !== undefined;
   const unnotified = isPending ? unnotifiedAfter(kind, before, entry) : undefined;
   return {
@@ -100,11 +102,14 @@ function versionAgainst(
 
 /**
  * By upstream's rules, not "is the projection equal?" (docs/behaviour.md 1). 'none': no service has to run.
+ * Pods wake by the rules of the cluster's version, and of the followed one while it is unknown: shadow mode
+ * looks at a Service when the cluster's controllers do.
  */
 function changeOf(
   kind: InputKind,
   before: ObjectRecord | undefined,
   entry: VersionedEntry,
+  kubernetesVersion: string | undefined,
 ): PodChange | 'none' | 'changed' {
   const exists = entry.projection !== undefined;
   if (!exists && !isAlive(before)) return kind === 'Service' && !before ? 'changed' : 'none';
@@ -120,7 +125,8 @@ function changeOf(
     // change.
     return { labels: pod.metadata.labels ?? {}, oldLabels: old.metadata.labels ?? {}, podChanged: true };
   }
-  return podChange(old, pod) ?? 'none';
+  const byEligibility = kubernetesVersion !== undefined && hasFeature(kubernetesVersion, 'eligiblePods');
+  return podChange(old, pod, byEligibility) ?? 'none';
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   labelEndpointsManagedBy,
   optInManagedBy,
 } from '#shared/kube/names.ts';
-import type { Endpoints, OutputKind } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, OutputKind, Service } from '#shared/kube/types.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readDifference, saveDifference } from '#shared/store/outputs/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -114,7 +114,9 @@ export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: In
   const written = endpointsIn(outputs);
   const current =
     written && !hasFeature(kubernetesVersion, 'managedByLabel') ? withManagedBy(written) : written;
-  const slices = slicesIn(outputs);
+  const slices = hasFeature(kubernetesVersion, 'placeholderOwner')
+    ? slicesIn(outputs)
+    : slicesIn(outputs).map((slice) => withOwnPlaceholder(slice, service));
   const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
   // With the annotation beside a selector the slices are compared that the annotation would give: before the
   // selector is removed.
@@ -153,6 +155,18 @@ function withManagedBy({ metadata, ...endpoints }: Endpoints): Endpoints {
     ...endpoints,
     metadata: { ...metadata, labels: { ...metadata.labels, [labelEndpointsManagedBy]: endpointsManagedBy } },
   };
+}
+
+/** An older controller keeps the placeholder of a former Service of that name (ES-49). */
+function withOwnPlaceholder(slice: EndpointSlice, service: Service | undefined): EndpointSlice {
+  const { metadata, endpoints, ports } = slice;
+  if (!service || endpoints?.length || ports?.length) return slice;
+  const ownerReferences = metadata.ownerReferences?.map((owner) =>
+    owner.kind === 'Service' && owner.name === service.metadata.name
+      ? { ...owner, uid: service.metadata.uid ?? '' }
+      : owner,
+  );
+  return { ...slice, metadata: { ...metadata, ...(ownerReferences && { ownerReferences }) } };
 }
 
 /** Readable lines: what only the cluster has, and what only we would have. */

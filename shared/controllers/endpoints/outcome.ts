@@ -44,14 +44,14 @@ export function isLeftoverCandidate(endpointsAnnotations: Labels | null | undefi
   return endpointsAnnotations?.[annotationLeader] === undefined;
 }
 
-/** Upstream's new object lacks a namespace, so the Event names none and is created in `default` (Q-28). */
+/** In the Service's namespace, as from v1.38 on: before, the Event was in `default` (Q-28, D39). */
 function createEvent(object: Endpoints, service: Service | undefined, failure: ApiFailure): EventSketch {
   const { namespace, name } = service?.metadata ?? object.metadata;
   return {
     type: 'Warning',
     reason: 'FailedToCreateEndpoint',
     message: `Failed to create endpoint for service ${namespace}/${name}: ${failure.message}`,
-    regarding: { kind: 'Endpoints', apiVersion: 'v1', name: object.metadata.name },
+    regarding: { kind: 'Endpoints', apiVersion: 'v1', namespace, name: object.metadata.name },
     component: endpointsComponent,
   };
 }

@@ -61,7 +61,7 @@ describe('a failed create', () => {
         type: 'Warning',
         reason: 'FailedToCreateEndpoint',
         message: 'Failed to create endpoint for service ns/svc: boom',
-        regarding: { kind: 'Endpoints', apiVersion: 'v1', name: 'svc' },
+        regarding: { kind: 'Endpoints', apiVersion: 'v1', namespace: 'ns', name: 'svc' },
         component: 'endpoint-controller',
       },
     });

@@ -9,14 +9,28 @@ it('a version below the oldest tested one is unsupported, and an unknown one is 
     expect(unsupportedVersion(version)).toBeUndefined();
 });
 
+const since138 = ['eligiblePods', 'placeholderOwner'] as const;
+
 it.each([
   [
     'v1.31.0',
-    ['sidecarPorts', 'managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices'],
+    [
+      'sidecarPorts',
+      'managedByLabel',
+      'serviceCidrs',
+      'preferSame',
+      'orderByFnv',
+      'portlessSlices',
+      ...since138,
+    ],
   ],
-  ['v1.32.9-eks-1', ['managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices']],
-  ['v1.34.4', ['orderByFnv', 'portlessSlices']],
-  ['v1.37.2', []],
+  [
+    'v1.32.9-eks-1',
+    ['managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices', ...since138],
+  ],
+  ['v1.34.4', ['orderByFnv', 'portlessSlices', ...since138]],
+  ['v1.37.2', since138],
+  ['v1.38.0-beta.0', []],
   [undefined, []],
 ])('a cluster of %s lacks %j', (version, expected) => {
   expect(lackedBy(version)).toEqual(expected);
@@ -24,7 +38,7 @@ it.each([
 
 it('shadow mode compares as an older version does', () => {
   expect(comparedAsVersion('v1.32.9-eks-1')).toBe(
-    'compared as v1.32 does: no label endpoints.kubernetes.io/managed-by of Endpoints',
+    'compared as v1.32 does: no label endpoints.kubernetes.io/managed-by of Endpoints, no placeholder slice that follows the uid of its Service',
   );
-  expect(comparedAsVersion('v1.34.4')).toBeUndefined();
+  expect(comparedAsVersion('v1.38.0')).toBeUndefined();
 });

@@ -31,6 +31,19 @@ describe('podChange', () => {
     expect(update(change)).toBeUndefined();
   });
 
+  it.each<[string, PodOptions, PodOptions, boolean]>([
+    ['a pod that ends', {}, { phase: 'Failed' }, true],
+    ['a pod that has ended', { phase: 'Failed' }, { phase: 'Failed', ready: false }, false],
+    ['a pod without an IP', { ips: [] }, { ips: [], ready: false }, false],
+  ])('podChange of v1.38 asks whether a pod can be an endpoint: %s', (_, old, change, isConcerned) => {
+    const [was, is] = [
+      pod('p', { ...before, ...old }),
+      pod('p', { ...before, resourceVersion: '2', ...change }),
+    ];
+    expect(podChange(was, is, true) !== undefined).toBe(isConcerned);
+    expect(podChange(undefined, was, true) !== undefined).toBe(old.phase === undefined && !old.ips);
+  });
+
   it('podChange is none for a version delivered again with any content', () => {
     expect(update({ resourceVersion: '1', ready: false })).toBeUndefined();
   });

@@ -51,9 +51,13 @@ describe('a service without pods', () => {
       ['another creation time', { metadata: { creationTimestamp: '2020-01-01T00:00:00Z' } }],
       ['other annotations', { metadata: { annotations: { a: 'b' } } }],
       ['an empty headless label too many', { metadata: { labels: { ...managed, [labelHeadless]: '' } } }],
-      ['the owner of a former service', { metadata: { ownerReferences: [{ ...owner, uid: 'other' }] } }],
     ])('%s makes no difference', (_, more) => {
       expect(outcome(more)).toEqual([0, 0, 0]);
+    });
+
+    it('the owner of a former Service makes a difference, as in v1.38', () => {
+      const ownerReferences = [{ ...owner, uid: 'other' }];
+      expect(outcome({ metadata: { ownerReferences } })).toEqual([1, 0, 1]);
     });
 
     it('other labels make a difference', () => {

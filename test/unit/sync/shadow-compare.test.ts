@@ -131,6 +131,29 @@ it.each([
   },
 );
 
+it.each([
+  ['v1.37.2', 0],
+  ['v1.38.0', 2],
+])(
+  'a placeholder of a former Service of that name is %s with %i differences [DF-28]',
+  (version, differences) => {
+    const made = slice();
+    const ownerReferences = (made.metadata.ownerReferences ?? []).map((o) => ({ ...o, uid: 'former' }));
+    const former = { ...made, metadata: { ...made.metadata, ownerReferences }, endpoints: [], ports: [] };
+    const lines = differencesOf(
+      { ...(meta as object), relay: { kubernetesVersion: version } } as never,
+      key,
+      {
+        ...input,
+        pods: [],
+        writers: writersFor(web, meta),
+        outputs: [{ kind: 'EndpointSlice', object: former }],
+      } as never,
+    );
+    expect(lines.filter((line) => line.startsWith('EndpointSlices'))).toHaveLength(differences);
+  },
+);
+
 describe('shadow mode compares of slices', () => {
   const inFirst = (change: Partial<Endpoint>) => {
     const { endpoints: all, ...rest } = slice();
