@@ -179,7 +179,7 @@ export function stateText({ conditions }: Endpoint): string {
       ? ', terminating and serving'
       : ', terminating'
     : '';
-  return `${conditions?.ready ? 'ready' : 'not ready'}${ending}`;
+  return `${conditions?.ready === false ? 'not ready' : 'ready'}${ending}`;
 }
 
 /** Fields that are neither address, Pod nor state, by their label. */

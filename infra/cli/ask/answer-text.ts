@@ -2,22 +2,7 @@
 
 import type { Cause } from '#infra/cli/ask/answer/cause.ts';
 import { someNames } from '#infra/cli/ask/answer/named-pods.ts';
-import type { Reach } from '#infra/cli/ask/answer/reach.ts';
-import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
-import type { Line, Style } from '#infra/cli/terminal/print-answer.ts';
-
-const styles: { readonly [R in Reach]: Style | undefined } = {
-  Reachable: 'good',
-  PartlyReachable: 'warning',
-  Unreachable: 'bad',
-  NoEndpointsWanted: undefined,
-};
-
-/** Nothing is green while something deserves a look. */
-export function reachStyle({ reach, causes }: Pick<Answer, 'reach' | 'causes'>): Style | undefined {
-  if (reach === 'Reachable' && causes.some((c) => c.weight !== 'note')) return 'warning';
-  return styles[reach];
-}
+import type { Line } from '#infra/cli/terminal/print-answer.ts';
 
 const causeStyles = { bad: 'bad', warning: 'warning', note: undefined } as const;
 

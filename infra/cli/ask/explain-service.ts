@@ -9,11 +9,14 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
 import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
+import type { Ending } from '#shared/controllers/history/history-record.ts';
+import { decodeRecord } from '#shared/controllers/history/text.ts';
 import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import { decodeObjectOf, isAlive, objectsIn, readObject, readObjects } from '#shared/store/inputs/objects.ts';
 import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
+import { recordsSince } from '#shared/store/outputs/history-records.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
 import { readCounts } from '#shared/store/outputs/service-counts.ts';
 import { readDifference } from '#shared/store/outputs/shadow-record.ts';
@@ -90,6 +93,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   // A deleted Service can still be explained while the table has something of it.
   if (!isAlive(serviceRecord) && !explained && !outputs.some((o) => o.object))
     throw await unknownService(table, key);
+  const lastEnding = await readLastEnding(table, key, work);
   const { triggers } = await readTriggers(table, key, work.triggers);
   const pods = podRecords.map(
     (r): KnownPod => ({
@@ -118,12 +122,27 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     work,
     triggers,
     hints,
+    lastEnding,
     saved,
     difference,
     ...(foreign && now < conflictUntilMs(foreign, cluster) && { conflict: foreign }),
     set: explained,
     now,
   };
+}
+
+/** The result of the newest recorded run, if it failed. A success, or a run that is not kept, has none. */
+async function readLastEnding(
+  table: Table,
+  key: ServiceKey,
+  { newestRecord }: ExplainInput['work'],
+): Promise<Ending | undefined> {
+  if (newestRecord === undefined) return undefined;
+  for await (const { text } of recordsSince(table, key, newestRecord)) {
+    const record = text === undefined ? undefined : decodeRecord(text);
+    return Object.values(record?.endings ?? {}).find((e) => e.kind === 'failed');
+  }
+  return undefined;
 }
 
 /**

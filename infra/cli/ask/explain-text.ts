@@ -1,14 +1,8 @@
 /** An explanation as lines for a terminal: the state first, then the pods by reason, then the facts. */
-import type {
-  Explanation,
-  PodExplanation,
-  ServiceState,
-  SetExplanation,
-} from '#infra/cli/ask/explain/explanation.ts';
-import { isReady } from '#infra/cli/ask/explain/standing.ts';
+import type { Explanation, PodExplanation, SetExplanation } from '#infra/cli/ask/explain/explanation.ts';
 import { columns, type Line, type Style } from '#infra/cli/terminal/print-answer.ts';
 import type { PodVerdict } from '#shared/controllers/verdicts/verdict.ts';
-import { causeLines, reachStyle } from './answer-text.ts';
+import { causeLines } from './answer-text.ts';
 
 export interface ExplanationView {
   /** Every pod with each of its places, instead of pods by reason. */
@@ -25,7 +19,6 @@ export function explanationLines(
     cluster,
     namespace,
     name,
-    state,
     summary,
     groups,
     pods,
@@ -35,12 +28,9 @@ export function explanationLines(
     answer,
     unknown = [],
   } = explanation;
-  const heading = styled(
-    `${cluster} ${namespace}/${name}: ${summary}`,
-    answer ? reachStyle(answer) : state && styleOf(state, pods),
-  );
+  const heading = styled(`${cluster} ${namespace}/${name}: ${summary}`, explanation.health);
   const causes = answer ? causeLines(answer.causes) : [];
-  const shown = isNotReadyOnly ? pods.filter((pod) => pod.relation === 'selected' && !isUsed(pod)) : pods;
+  const shown = isNotReadyOnly ? pods.filter((pod) => pod.relation === 'selected' && !pod.reachable) : pods;
   const podsLines = isWide ? shown.flatMap((pod) => ['', ...podLines(pod)]) : podGroups(shown);
   if (isNotReadyOnly) return [heading, ...causes, ...podsLines];
   const facts = groups.flatMap(({ title, facts }) => [
@@ -65,31 +55,8 @@ export function explanationLines(
   ];
 }
 
-/** By what is served, if that is known. */
-const isUsed = (pod: PodExplanation): boolean => pod.reachable ?? isReady(pod);
-
 const styled = (text: string, style: Style | undefined): Line => (style ? { text, style } : text);
 const titled = (text: string): Line => ({ text, style: 'title' });
-
-const styles: { readonly [S in ServiceState]?: Style } = {
-  Written: 'good',
-  Same: 'good',
-  Pending: 'warning',
-  Comparing: 'warning',
-  HandOver: 'warning',
-  Failing: 'bad',
-  CircuitOpen: 'bad',
-  WriterConflict: 'bad',
-  Different: 'bad',
-  InvalidAnnotation: 'bad',
-  NoWriter: 'bad',
-};
-
-/** Written endpoints without a ready pod are bad news. */
-const styleOf = (state: ServiceState, pods: readonly PodExplanation[]): Style | undefined =>
-  styles[state] === 'good' && pods.some((p) => p.relation === 'selected') && !pods.some(isReady)
-    ? 'bad'
-    : styles[state];
 
 const relations = { selected: '', left: ' (no longer selected)', near: ' (not selected)' } as const;
 
@@ -117,7 +84,7 @@ const sectionOf = (pod: PodExplanation): (typeof sections)[number] =>
     ? 'Not selected'
     : pod.relation === 'left'
       ? 'No longer selected'
-      : isUsed(pod)
+      : pod.reachable
         ? 'Ready'
         : 'Not ready';
 

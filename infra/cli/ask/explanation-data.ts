@@ -14,7 +14,6 @@ import type {
   SetExplanation,
 } from '#infra/cli/ask/explain/explanation.ts';
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
-import { isReady } from '#infra/cli/ask/explain/standing.ts';
 import { type WriterFor, writersFor } from '#shared/clusters/writer/writer-for.ts';
 import type { PodVerdict, Reason } from '#shared/controllers/verdicts/verdict.ts';
 import type { AddressType } from '#shared/kube/types.ts';
@@ -176,7 +175,7 @@ const writerData = ({ who, task, as, why }: ReturnType<typeof writersFor>['slice
 const podData = (pod: PodExplanation): PodData => ({
   name: pod.pod,
   relation: pod.relation,
-  ready: pod.reachable ?? isReady(pod),
+  ready: pod.reachable,
   endpoints: placeData(pod.endpoints),
   slices: pod.slices.map((s) => ({ addressType: s.family, ...placeData(s) })),
 });

@@ -2,21 +2,13 @@
  * The view of an explanation: the summary, a picture of the pods, a table of addresses, the history, and the
  * facts.
  */
-import type { Explanation, ServiceState } from '#infra/cli/ask/explain/explanation.ts';
+import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { addressTable } from './address-table.ts';
 import { type Child, h, keepTimes } from './dom.ts';
 import { podMap } from './pod-map.ts';
 import { setView } from './set-view.ts';
 
-const good: readonly ServiceState[] = ['Written', 'Same'];
-const bad: readonly ServiceState[] = [
-  'Failing',
-  'CircuitOpen',
-  'WriterConflict',
-  'Different',
-  'InvalidAnnotation',
-  'NoWriter',
-];
+const states = { good: 'good', warning: 'fair', bad: 'bad' } as const;
 
 /**
  * Redraws each part only when it changes, so a selection or an input stays. `commands` is placed below the
@@ -59,12 +51,13 @@ export function explanationView(history: HTMLElement, commands: HTMLElement) {
       facts.element,
     ),
     show(explanation: Explanation): void {
-      const { namespace, name, state, summary, groups } = explanation;
-      lead.element.dataset['state'] =
-        state && (bad.includes(state) ? 'bad' : good.includes(state) ? 'good' : 'fair');
-      lead.show([namespace, name, summary], () => [
+      const { namespace, name, health, summary, groups, answer } = explanation;
+      const causes = answer?.causes ?? [];
+      lead.element.dataset['state'] = health && states[health];
+      lead.show([namespace, name, summary, causes], () => [
         h('h2', { id: 'service' }, h('span', { class: 'muted' }, `${namespace}/`), name),
         h('p', {}, ...keepTimes(summary)),
+        ...(causes.length > 0 ? [causeList(causes)] : []),
       ]);
       differences.show([explanation.differencesTitle, explanation.differences], () =>
         differenceList(explanation),
@@ -76,6 +69,21 @@ export function explanationView(history: HTMLElement, commands: HTMLElement) {
     },
   };
 }
+
+const causeList = (causes: NonNullable<Explanation['answer']>['causes']): HTMLElement =>
+  h(
+    'ul',
+    { class: 'lines' },
+    ...causes.map(({ text, next, pods }) =>
+      h(
+        'li',
+        {},
+        ...(pods.length > 0 ? [`${pods.length === 1 ? `pod ${pods[0]}` : `${pods.length} pods`}: `] : []),
+        ...keepTimes(text),
+        ...(next ? [h('div', { class: 'note' }, `next: ${next}`)] : []),
+      ),
+    ),
+  );
 
 const section = (title: string, content: HTMLElement): HTMLElement =>
   h('section', { class: 'panel' }, h('h3', {}, title), content);

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, type ExpectStatic, it } from 'vitest';
-import { causeLines, reachStyle } from '#infra/cli/ask/answer-text.ts';
+import { causeLines } from '#infra/cli/ask/answer-text.ts';
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { explanationLines } from '#infra/cli/ask/explain-text.ts';
 import { explainLive } from '#infra/cli/ask/live/explain-live.ts';
@@ -109,16 +109,16 @@ async function isContent(
   await expect
     .poll(
       async () => {
-        const { answer, summary } = await ask(fault.name);
+        const { answer, summary, health } = await ask(fault.name);
         return {
-          style: answer && reachStyle(answer),
+          health,
           causes: answer?.causes.filter((c) => c.weight !== 'note'),
           summary,
         };
       },
       { timeout: 60_000, interval: 500 },
     )
-    .toMatchObject({ style: 'good', causes: [] });
+    .toMatchObject({ health: 'good', causes: [] });
 }
 
 describe('explain without a hub', () => {

@@ -92,7 +92,7 @@ it('a Service that opts in has no writer while the switch of its cluster is off'
   };
   const explained = (optIn: 'off' | 'active') =>
     explainService(input({ service: optsIn, cluster: clusterRecord({ mode: 'shadow', optIn }) })).state;
-  expect([explained('off'), explained('active')]).toEqual(['NoWriter', 'Written']);
+  expect([explained('off'), explained('active')]).toEqual(['NoWriter', 'OutOfDate']);
 });
 
 const record: HistoryRecord = {
@@ -160,14 +160,17 @@ it('200 pods that are not ready for one reason take one screen, and the state co
   const pods = [pod(1), ...Array.from({ length: 200 }, (_, i) => notReady(i + 2))];
   const given = input({ pods });
   const lines = textOf(explainService(given)).split('\n');
-  expect(lines[0]).toMatch(/^a ns\/foo: 1 of 201 selected pods is ready to be reached/);
-  expect(lines[2]).toBe('Not ready (200)');
-  expect(lines[3]).toBe(
+  expect(lines[0]).toMatch(/^a ns\/foo: Partly reachable: 1 of 201 pods can be reached/);
+  expect(lines[1]).toMatch(
+    /^ {2}200 pods \(pod0002, pod0003, pod0004 and 197 more\): its Ready condition is False/,
+  );
+  const from = lines.indexOf('Not ready (200)');
+  expect(lines[from + 1]).toBe(
     '  Endpoints and IPv4 slices: not ready, its Ready condition is False [as saved it is not listed yet]',
   );
-  expect(lines[14]).toBe('    and 190 more: -o wide names them');
-  expect(lines[16]).toBe('Ready (1)');
-  expect(lines.indexOf('Service')).toBeLessThan(24);
+  expect(lines[from + 12]).toBe('    and 190 more: -o wide names them');
+  expect(lines[from + 14]).toBe('Ready (1)');
+  expect(lines.indexOf('Service')).toBeLessThan(30);
 });
 
 it('--not-ready shows only the pods that are not ready, and -o wide every pod with its places', () => {

@@ -7,6 +7,7 @@ import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fi
 import { clusterRecord, explainPod, factsOf, input, now, onlyPod } from './fixtures.ts';
 
 const since = '2026-02-28T09:00:00Z';
+const nothing = { endpoints: undefined, slices: [] };
 const withReady = (status: string): Pod => {
   const p = pod(1);
   return {
@@ -111,11 +112,15 @@ describe('why a pod is no address', () => {
   it('a pod is no address whose labels match the selector in part', () => {
     const p = pod(1);
     const other = { ...p, metadata: { ...p.metadata, labels: { app: 'a', tier: 'api' } } };
-    const { relation, endpoints } = explainPod(other, service({ selector: { app: 'a', tier: 'web' } }));
+    const { relation, endpoints } = explainPod(other, service({ selector: { app: 'a', tier: 'web' } }), {
+      saved: nothing,
+    });
     expect([relation, endpoints.why]).toEqual(['near', 'selector tier=web does not match label tier=api']);
     const stranger = { ...p, metadata: { ...p.metadata, labels: { x: 'y' } } };
-    expect(explainService(input({ pods: [stranger] })).pods).toEqual([]);
-    const asked = onlyPod(explainService(input({ pods: [stranger], asked: p.metadata.name })));
+    expect(explainService(input({ pods: [stranger], saved: nothing })).pods).toEqual([]);
+    const asked = onlyPod(
+      explainService(input({ pods: [stranger], saved: nothing, asked: p.metadata.name })),
+    );
     expect(asked.endpoints.why).toBe('selector app=a: the pod has no label app');
   });
 
@@ -213,12 +218,12 @@ describe('the summary', () => {
     [
       'everything is written',
       input({ work: done }),
-      '1 of 1 selected pods is ready to be reached; everything is written.',
+      'Reachable: 1 of 1 pod can be reached; everything is written.',
     ],
     [
       'a run is pending',
       input({ work: { ...done, generation: 4 } }),
-      '1 of 1 selected pods is ready to be reached; a run is pending.',
+      'Reachable: 1 of 1 pod can be reached; a run is pending.',
     ],
     [
       'tries failed',
@@ -229,7 +234,7 @@ describe('the summary', () => {
           parts: { ...done.parts, endpoints: { ...partState(done, 'endpoints'), failures: 2 } },
         },
       }),
-      '1 of 1 selected pods is ready to be reached; a run is pending after 2 failed tries.',
+      'Reachable: 1 of 1 pod can be reached; a run is pending after 2 failed tries.',
     ],
     [
       'the circuit is open',
@@ -237,25 +242,33 @@ describe('the summary', () => {
         work: { ...done, generation: 4 },
         cluster: clusterRecord({ circuit: { reason: 'unreachable', untilMs: now + 5_000, failures: 1 } }),
       }),
-      '1 of 1 selected pods is ready to be reached; a run is pending, but the circuit of the cluster is open (unreachable).',
+      'Reachable: 1 of 1 pod can be reached; a run is pending, but the circuit of the cluster is open (unreachable).',
     ],
     [
       'somebody else writes too',
       input({ work: done, cluster: clusterRecord({ writerConflict: true }) }),
-      '1 of 1 selected pods is ready to be reached; nothing is written: the Service has a selector, and another writer keeps writing our objects: the hub has stopped until the mode is switched.',
+      'Reachable: 1 of 1 pod can be reached; nothing is written: the Service has a selector, and another writer keeps writing our objects: the hub has stopped until the mode is switched.',
     ],
     [
       'the cluster is paused',
       input({ work: done, cluster: clusterRecord({ mode: 'paused' }) }),
-      '1 of 1 selected pods is ready to be reached; nothing is written: the Service has a selector, and the cluster is paused.',
+      'Reachable: 1 of 1 pod can be reached; nothing is written: the Service has a selector, and the cluster is paused.',
     ],
-    ['nothing is selected', input({ work: done, pods: [] }), 'It selects no pod; everything is written.'],
+    [
+      'nothing is selected',
+      input({ work: done, pods: [], saved: nothing }),
+      'Unreachable: it selects no pod; everything is written.',
+    ],
     [
       'there is no selector',
-      input({ service: service({ selector: undefined }) }),
-      'No selector and no annotation: its endpoints are made by hand or by another controller.',
+      input({ service: service({ selector: undefined }), saved: nothing }),
+      'Whether it can be reached is not known here: the hub does not read the slices of other controllers; no selector and no annotation: its endpoints are made by hand or by another controller.',
     ],
-    ['the service is gone', input({ service: undefined, pods: [] }), 'The service does not exist.'],
+    [
+      'the service is gone',
+      input({ service: undefined, pods: [], saved: nothing }),
+      'The service does not exist.',
+    ],
   ])('the summary reports that %s', (_, world, summary) => {
     expect(explainService(world).summary).toBe(summary);
   });

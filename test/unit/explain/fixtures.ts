@@ -4,7 +4,7 @@ import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { noWork } from '#test/support/absent-records.ts';
-import { node, nodes, pod, service } from '#test/unit/slices/fixtures.ts';
+import { endpoint, node, nodes, pod, service, slice } from '#test/unit/slices/fixtures.ts';
 
 export const now = Date.parse('2026-03-01T10:00:00Z');
 
@@ -20,7 +20,7 @@ export function clusterRecord(more: Partial<ClusterRecord> = {}): ClusterRecord 
   };
 }
 
-/** Service ns/foo with selector app=a, one ready pod, nothing saved. */
+/** Service ns/foo with selector app=a, one ready pod, which its slice lists. */
 export function input(
   more: Partial<Omit<ExplainInput, 'pods'>> & { readonly pods?: readonly Pod[] } = {},
 ): ExplainInput {
@@ -35,7 +35,7 @@ export function input(
     work: noWork,
     triggers: { endpoints: undefined, slices: undefined },
     hints: undefined,
-    saved: { endpoints: undefined, slices: [] },
+    saved: { endpoints: undefined, slices: [slice('foo-1', [endpoint(1)])] },
     difference: undefined,
     now,
     ...rest,

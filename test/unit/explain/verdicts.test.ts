@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainPods, type PodsInput } from '#infra/cli/ask/explain/explain.ts';
+import { explainPods, type PodsInput } from '#infra/cli/ask/explain/explain-pods.ts';
 import { endpointsPlaces, slicePlaces } from '#infra/cli/ask/explain/saved.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
@@ -125,7 +125,10 @@ function podsInput(more: Parameters<typeof input>[0]): PodsInput {
 
 function expectConsistent(world: Decided): void {
   const written = decided(world);
-  const explained = explainPods(podsInput({ pods: world.pods, service: world.service, nodes: world.nodes }));
+  const explained = explainPods(
+    podsInput({ pods: world.pods, service: world.service, nodes: world.nodes }),
+    new Set(),
+  );
   const expected = (name: string) => ({
     pod: name,
     endpoints: written.endpoints.get(name) ?? 'absent',
@@ -164,7 +167,7 @@ describe('the explanation of a pod', () => {
   it('the verdicts name the pods over the capacity of Endpoints', () => {
     const pods = Array.from({ length: 1_203 }, (_, i) => pod(i, { ready: i % 3 !== 0 }));
     expectConsistent({ pods, service: service(), nodes: nodes(node('node-1', undefined)) });
-    const over = explainPods(podsInput({ pods })).filter((e) => e.endpoints.place === 'absent');
+    const over = explainPods(podsInput({ pods }), new Set()).filter((e) => e.endpoints.place === 'absent');
     expect(over.length).toBe(203);
     expect(over[0]?.endpoints.why).toBe('over capacity: Endpoints list 1,000 of 1,203, ready ones first');
     expect(over.every((e) => e.slices[0]?.place !== 'absent')).toBe(true);

@@ -131,7 +131,7 @@ describe('a service that opts in', () => {
 
   it('a service that opts in is explained by the pods of its annotation', () => {
     const explanation = explained({ cluster: beside, saved });
-    expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; everything is written.');
+    expect(explanation.summary).toBe('Reachable: 1 of 1 pod can be reached; everything is written.');
     expect(factsOf(explanation, 'Service')).toMatchObject({
       Writer: 'fleet-endpoints, opt-in',
       Selector: `app=a (annotation ${annotationSelector})`,
@@ -191,7 +191,7 @@ describe('a service that opts in', () => {
   it('a service is explained by the error of its annotation', () => {
     const explanation = explained({ cluster: beside, saved, service: annotated('app=a=b') });
     expect(explanation.summary).toMatch(
-      /^Its slices stay as they are: the annotation fleet-endpoints\/selector is invalid: found '=', expected: ',' or 'end of string'\.$/,
+      /^Reachable: 1 address is served; its slices stay as they are: the annotation fleet-endpoints\/selector is invalid: found '=', expected: ',' or 'end of string'\.$/,
     );
     expect(
       onlyPod({ ...explanation, pods: explanation.pods.filter((p) => p.pod === pod(1).metadata.name) })

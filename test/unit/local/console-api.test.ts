@@ -147,7 +147,9 @@ describe('the console’s API', () => {
     expect(explanation.pods.map((p) => [p.pod, p.endpoints.place, p.endpoints.pending])).toEqual([
       ['pod0001', 'addresses', 'as saved it is not listed yet'],
     ]);
-    expect(explanation.summary).toBe('1 of 1 selected pods is ready to be reached; a run is pending.');
+    expect(explanation.summary).toBe(
+      'Unreachable: 0 of 1 pod can be reached; nothing runs until the first lists of Service, Pod, Node, Endpoints, EndpointSlice are complete.',
+    );
     expect(explanationLines(explanation, { isWide: true }).join('\n')).toContain(
       'Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True [as saved it is not listed yet]\n',
     );

@@ -10,8 +10,8 @@ export type Currency = (typeof currencies)[number];
 export interface About {
   readonly reach: Reach;
   readonly currency: Currency;
-  /** One sentence without a full stop. */
-  readonly summary: string;
+  /** Whether it can be reached, in some words. */
+  readonly reachText: string;
   /** Selected pods that run, and those of them that can be reached. */
   readonly live: number;
   readonly reachable: number;

@@ -24,7 +24,7 @@ export function ofSlicesAlone(world: World, service: Service): About {
   return {
     ...noPods,
     ...{ reach, currency: 'NothingWanted' },
-    summary: `${words[reach]}: ${addresses === 0 ? 'no ready address is served' : `${counted(addresses, 'ready address')} served`}; pods could not be read, so whether these are the right ones is not known`,
+    reachText: `${words[reach]}: ${addresses === 0 ? 'no ready address is served' : `${counted(addresses, 'ready address')} served`}; pods could not be read, so whether these are the right ones is not known`,
     causes: [...zoneCauses(world, service, endpoints), ...loadBalancerCauses(world, service)],
   };
 }
@@ -55,7 +55,7 @@ export function withoutSelector(world: World, service: Service): About {
     ...noPods,
     reach,
     currency: 'NothingWanted',
-    summary: `${words[reach]}: ${reachable.length === 0 ? 'no ready address is served' : `${counted(reachable.length, 'address')} served${from}`}${gone.length > 0 ? `, ${gone.length} of pods that are gone` : ''}`,
+    reachText: `${words[reach]}: ${reachable.length === 0 ? 'no ready address is served' : `${counted(reachable.length, 'address')} served${from}`}${gone.length > 0 ? `, ${gone.length} of pods that are gone` : ''}`,
     causes: [
       ...(isDerived(service) ? [] : invalid),
       ...zoneCauses(world, service, endpoints),

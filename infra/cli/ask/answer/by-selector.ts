@@ -10,7 +10,14 @@ import type { Selector } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type About, type Currency, reachWords as words } from './about.ts';
 import { bad, type Cause, gathered, note, warning } from './cause.ts';
-import { admissionCauses, type Difference, differenceOf, isDifferent, unwrittenCause } from './difference.ts';
+import {
+  admissionCauses,
+  type Difference,
+  differenceOf,
+  differenceText,
+  isDifferent,
+  unwrittenCause,
+} from './difference.ts';
 import { portCauses, portName } from './port-causes.ts';
 import { portsWithout, type Reach, type ServedEndpoint, servedEndpoints } from './reach.ts';
 import { type SelectedPod, selectedPods } from './selected-pods.ts';
@@ -42,12 +49,13 @@ export function bySelector(world: World, service: Service, selector: Selector): 
   const written = writtenCauses(world, writer, slices.length > 0, facts, service);
   const onPorts = portCauses(
     service,
+    world.around.isProjected === true,
     live.filter((p) => p.pod.status?.podIP || p.pod.status?.podIPs?.length).map((p) => p.pod),
   );
   return {
     reach,
     currency: written.currency,
-    summary: summaryOf(reach, pods, facts, written.currency),
+    reachText: reachTextOf(reach, pods, facts),
     live: live.length,
     reachable: live.filter((p) => reachablePods.has(p.name)).length,
     causes: [
@@ -101,11 +109,10 @@ function reachOf({ live, reachablePods, endpoints, lacking, difference, selectio
   return isWhole ? 'Reachable' : 'PartlyReachable';
 }
 
-function summaryOf(
+function reachTextOf(
   reach: Reach,
   pods: readonly SelectedPod[],
   { live, reachablePods, lacking, selection }: Facts,
-  currency: Currency,
 ): string {
   const reached = live.filter((p) => reachablePods.has(p.name)).length;
   const count = selection
@@ -117,15 +124,8 @@ function summaryOf(
       : `${reached.toLocaleString('en')} of ${live.length.toLocaleString('en')} ${live.length === 1 ? 'pod' : 'pods'} can be reached`;
   const ports =
     reached > 0 && lacking.length > 0 ? `, and port ${lacking.map(portName).join(', ')} has no endpoint` : '';
-  return `${words[reach]}: ${count}${ports}; ${currencyTexts[currency]}`;
+  return `${words[reach]}: ${count}${ports}`;
 }
-
-const currencyTexts: { readonly [C in Currency]: string } = {
-  UpToDate: 'its slices are up to date',
-  Differs: 'its slices are not up to date',
-  Waits: 'its slices are about to change',
-  NothingWanted: 'nothing is wanted',
-};
 
 /** Has the writer of the Service written what it wants? */
 function writtenCauses(
@@ -136,6 +136,19 @@ function writtenCauses(
   service: Service,
 ): { readonly currency: Currency; readonly causes: readonly Cause[] } {
   if (!isDifferent(difference)) return { currency: 'UpToDate', causes: [] };
+  const { writing } = world;
+  if (writing) {
+    const make = writing.isUnderWay ? note : bad;
+    return {
+      currency: writing.isUnderWay ? 'Waits' : 'Differs',
+      causes: [
+        make(
+          difference.missing.length > 0 ? 'NotWritten' : 'Stale',
+          `${differenceText(difference)}: ${writing.text}`,
+        ),
+      ],
+    };
+  }
   if (writer === optInManagedBy) {
     const annotation = world.service?.metadata.annotations?.[annotationSelector];
     return {

@@ -6,14 +6,17 @@ import { isAlike } from './likeness.ts';
 import { namedPods } from './named-pods.ts';
 
 /** `pods` are the selected ones that run. */
-export function portCauses(service: Service, pods: readonly Pod[]): readonly Cause[] {
+export function portCauses(service: Service, isProjected: boolean, pods: readonly Pod[]): readonly Cause[] {
   if (pods.length === 0) return [];
   return (service.spec?.ports ?? []).flatMap((port) => {
     const { targetPort = port.port } = port;
     const cause =
       typeof targetPort === 'string'
         ? namedPortCause(service, port, targetPort, pods)
-        : numberedPortCause(port, targetPort, pods);
+        : // The numbers that containers declare are not in the hub.
+          isProjected
+          ? undefined
+          : numberedPortCause(port, targetPort, pods);
     return cause ? [cause] : [];
   });
 }

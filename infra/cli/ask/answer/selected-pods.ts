@@ -31,13 +31,15 @@ export function selectedPods(world: World, service: Service, selector: Selector)
 }
 
 function selectedPod(
-  { nodes }: World,
+  { nodes, around, name }: World,
   service: Service,
   pod: Pod,
   events: readonly CoreEvent[],
 ): SelectedPod {
   const verdicts = verdictsOf(service, { pod, formerLabels: [] }, nodes);
-  const own = podCause(pod, { node: nodes.get(pod.spec?.nodeName ?? ''), events });
+  const judged = podCause(pod, { node: nodes.get(pod.spec?.nodeName ?? ''), events });
+  const live = `kubectl endpoints explain svc/${name} -n ${pod.metadata.namespace}: the hub does not read why`;
+  const own = around.isProjected && judged?.code === 'NotReady' ? { ...judged, next: live } : judged;
   const isWantedReady = verdicts.slices.some((s) => s.place === 'ready');
   const isPublished = own !== undefined && isWantedReady;
   return {

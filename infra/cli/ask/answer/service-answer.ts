@@ -5,7 +5,7 @@
 
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import type { Service } from '#shared/kube/types.ts';
-import { type About, noPods } from './about.ts';
+import { type About, type Currency, noPods } from './about.ts';
 import { ofSlicesAlone, withoutSelector } from './by-hand.ts';
 import { bySelector } from './by-selector.ts';
 import { leftovers } from './served-causes.ts';
@@ -14,6 +14,8 @@ import { deletionCauses, exportCauses, externalName, missingService } from './se
 import type { World } from './world.ts';
 
 export interface Answer extends About {
+  /** One sentence without a full stop, of what the cluster itself shows. */
+  readonly summary: string;
   readonly served: readonly ServedObject[];
 }
 
@@ -28,16 +30,24 @@ export function answerOf(world: World): Answer {
   return {
     ...about,
     causes: [...causes].sort((a, b) => order[a.weight] - order[b.weight]),
+    summary: `${about.reachText}${currencyTexts[about.currency]}`,
     served: servedObjects(world.served),
   };
 }
+
+const currencyTexts: { readonly [C in Currency]: string } = {
+  UpToDate: '; its slices are up to date',
+  Differs: '; its slices are not up to date',
+  Waits: '; its slices are about to change',
+  NothingWanted: '',
+};
 
 const order = { bad: 0, warning: 1, note: 2 } as const;
 const missing = (world: World): About => ({
   ...noPods,
   reach: 'Unreachable',
   currency: 'NothingWanted',
-  summary: `Unreachable: there is no Service ${world.name} in namespace ${world.namespace}`,
+  reachText: `Unreachable: there is no Service ${world.name} in namespace ${world.namespace}`,
   causes: missingService(world),
 });
 
@@ -47,7 +57,7 @@ function answerAbout(world: World, service: Service): About {
       ...noPods,
       reach: 'NoEndpointsWanted',
       currency: 'NothingWanted',
-      summary: 'No endpoints wanted: it is an ExternalName',
+      reachText: 'No endpoints wanted: it is an ExternalName',
       causes: [externalName(service), ...leftovers(world, 'it has become an ExternalName')],
     };
   const following = withOptInSelector(service, 'active');

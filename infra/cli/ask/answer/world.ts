@@ -24,8 +24,18 @@ export interface World {
   readonly nodes: ReadonlyMap<string, Node>;
   readonly served: Served;
   readonly around: Surroundings;
+  /** What the hub knows of its writes. Undefined without a hub. */
+  readonly writing?: Writing | undefined;
   /** ms since the epoch, by the cluster's clock. */
   readonly now: number;
+}
+
+/** The writer's own word on outputs that are not what it wants. */
+export interface Writing {
+  /** A clause: why it has not written them yet. */
+  readonly text: string;
+  /** It is about to. */
+  readonly isUnderWay: boolean;
 }
 
 /** What proxies use: every slice with the Service's name, whoever wrote it, and the Endpoints. */
@@ -58,6 +68,8 @@ export interface Surroundings {
   readonly serviceImport?: ServiceImport | undefined;
   /** `nodes` are all nodes of the cluster. */
   readonly isEveryNode?: boolean;
+  /** Pods have no more than the controllers read: no containers, no reasons. */
+  readonly isProjected?: boolean;
   /** Pods could not be read: `pods` is empty. */
   readonly isWithoutPods?: boolean;
 }

@@ -1,229 +1,52 @@
 /** Explains from the snapshot why a service has an address or lacks it. */
-import { type WriterFor, type Writers, writersFor } from '#shared/clusters/writer/writer-for.ts';
-import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
-import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
-import { withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
-import {
-  absent,
-  endpointsVerdict,
-  selectorOf,
-  verdictsOf,
-} from '#shared/controllers/verdicts/pod-verdicts.ts';
-import type { EndpointsPlace, PodVerdict, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
-import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
-import type { Labels } from '#shared/kube/labels.ts';
-import { annotationOverCapacity } from '#shared/kube/names.ts';
-import {
-  isNegative,
-  requirementMatches,
-  requirementsOf,
-  type Selector,
-  selectorMatches,
-} from '#shared/kube/selectors/label-selector.ts';
-import type { Service } from '#shared/kube/types.ts';
-import type { Explanation, PodExplanation } from './explanation.ts';
+import type { Explanation } from './explanation.ts';
 import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
-import type { ExplainInput, KnownPod } from './input.ts';
-
-import { endpointsPlaces, savedAddresses, slicePlaces } from './saved.ts';
+import { answered, hubHealth, stateOf, summaryOf, unread } from './hub-answer.ts';
+import type { ExplainInput } from './input.ts';
+import { savedAddresses } from './saved.ts';
 import { standingOf } from './standing.ts';
 import { toldDifferences } from './told-differences.ts';
 import { writerFacts } from './writer-facts.ts';
 
 export function explainService(input: ExplainInput): Explanation {
-  const pods = explainPods({ ...input, writers: writersFor(input.service, input.cluster) });
-  const standing = standingOf(input, pods);
+  const standing = standingOf(input);
+  const { answer, pods } = answered(input, standing);
+  const state = stateOf(standing, answer);
   const { set } = input;
   const told = toldDifferences(input.service, input.cluster, input.difference);
   const preview = set?.preview ?? [];
+  const isOwn = input.service !== undefined || !set;
   return {
     cluster: input.cluster.id,
     namespace: input.namespace,
     name: input.name,
-    ...((input.service || !set) && { state: standing.state }),
-    summary: [input.service || !set ? standing.text : '', set?.exportSummary, set?.importSummary]
+    ...(isOwn && { state, health: hubHealth(state, answer) }),
+    summary: [isOwn ? summaryOf(input, standing, answer) : '', set?.exportSummary, set?.importSummary]
       .filter(Boolean)
       .join(' '),
-    groups: [
-      ...(input.service
-        ? [
-            {
-              title: 'Service',
-              facts: serviceFacts(input.service, {
-                hints: input.hints,
-                writer: writerFacts(input.service, input.cluster),
-              }),
-            },
-          ]
-        : []),
-      ...(set?.groups ?? []),
-      ...(input.service || !set
-        ? [
-            { title: 'Work', facts: workFacts(input) },
-            { title: 'Saved', facts: savedFacts(input) },
-          ]
-        : []),
-      { title: 'Cluster', facts: clusterFacts(input.cluster, input.now) },
-    ],
+    groups: groupsOf(input, isOwn),
     saved: savedAddresses(input.saved),
     pods,
     differencesTitle: preview.length > 0 && told.lines.length === 0 ? 'Preview' : told.title,
     differences: [...told.lines, ...preview],
     ...(set && { clusterset: set.set }),
+    ...(isOwn && answer && { answer, unknown: unread(input, answer) }),
   };
 }
 
-export interface PodsInput
-  extends Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'asked'> {
-  readonly writers: Writers;
-}
-
-/** Returns every pod that the service selects, nearly selects, formerly selected or still lists. */
-export function explainPods(given: PodsInput): readonly PodExplanation[] {
-  // A Service that opts in is explained by its annotation even if the cluster's switch is off: these would be
-  // its addresses.
-  const optsIn = given.service !== undefined && writerOf(given.service).by === 'opt-in';
-  const input = {
-    ...given,
-    optsIn,
-    service: given.service && withOptInSelector(given.service, 'active'),
-  };
-  const { service, saved, asked } = input;
-  const selector = selectorOf(service);
-  // During a hand-over the slices of both writers exist.
-  const slices = saved.slices.filter((slice) => !selector || isOptInSlice(slice) === input.optsIn);
-  const world = { ...input, inEndpoints: endpointsPlaces(saved.endpoints), inSlices: slicePlaces(slices) };
-  const listed = new Set([
-    ...world.inEndpoints.keys(),
-    ...[...world.inSlices.values()].flatMap((places) => [...places.keys()]),
-  ]);
-  const capacity = service && selector ? capacityOf(input, service, selector) : undefined;
-  const explained = new Map<string, PodExplanation>();
-  for (const known of input.pods) {
-    const relation =
-      relationOf(known, selector, listed) ?? (known.pod && known.name === asked ? 'near' : undefined);
-    if (relation) explained.set(known.name, explainPod(world, known, relation, capacity));
-  }
-  for (const name of listed) {
-    if (!explained.has(name))
-      explained.set(name, explainPod(world, { name, pod: undefined, formerLabels: [] }, 'left', undefined));
-  }
-  return [...explained.values()].sort(
-    (a, b) => order[a.relation] - order[b.relation] || (a.pod < b.pod ? -1 : 1),
-  );
-}
-
-/** The input with the pods' places in the written outputs. */
-interface World extends PodsInput {
-  readonly optsIn: boolean;
-  readonly inEndpoints: ReadonlyMap<string, EndpointsPlace>;
-  readonly inSlices: ReadonlyMap<string, ReadonlyMap<string, SlicePlace>>;
-}
-
-const order = { selected: 0, left: 1, near: 2 } as const;
-
-function relationOf(
-  { name, pod, formerLabels }: KnownPod,
-  selector: Selector | undefined,
-  listed: ReadonlySet<string>,
-): PodExplanation['relation'] | undefined {
-  if (pod && selectorMatches(selector, pod.metadata.labels)) return 'selected';
-  if (listed.has(name) || formerLabels.some((labels) => selectorMatches(selector, labels))) return 'left';
-  return pod && selector && isNear(selector, pod.metadata.labels) ? 'near' : undefined;
-}
-
-function explainPod(
-  world: World,
-  known: KnownPod,
-  relation: PodExplanation['relation'],
-  capacity: Capacity | undefined,
-): PodExplanation {
-  const { service, nodes, writers, saved, optsIn, inEndpoints, inSlices } = world;
-  const { name } = known;
-  const { endpoints, slices } = verdictsOf(service, known, nodes);
-  const isOverCapacity = endpoints.place !== 'absent' && capacity !== undefined && !capacity.places.has(name);
-  const inFull =
-    relation === 'selected' && optsIn
-      ? noEndpoints
-      : isOverCapacity
-        ? absent('OverCapacity', capacity.why)
-        : endpoints;
-  // If an output is saved without its content, the places of its addresses are unknown.
-  const place = <P extends string>(
-    verdict: PodVerdict<P>,
-    at: P | undefined,
-    controller: Controller,
-  ): PodVerdict<P> =>
-    saved.withoutContent?.includes(outputKindOf[controller])
-      ? verdict
-      : withPending(verdict, at, writers[controller].task);
-  return {
-    ...{ pod: name, relation },
-    endpoints: place<EndpointsPlace>(inFull, inEndpoints.get(name), 'endpoints'),
-    slices: slices.map(({ family, ...verdict }) => ({
-      family,
-      ...place<SlicePlace>(verdict, inSlices.get(family)?.get(name), 'slices'),
-    })),
-  };
-}
-
-const noEndpoints = absent('OptIn', 'a Service that opts in gets no Endpoints');
-
-interface Capacity {
-  /** The listed pods of Endpoints that are cut to their capacity. */
-  readonly places: ReadonlyMap<string, EndpointsPlace>;
-  readonly why: string;
-}
-
-/** Returns undefined if all addresses fit. */
-function capacityOf(
-  { namespace, name, pods }: PodsInput,
-  service: Service,
-  selector: Selector,
-): Capacity | undefined {
-  const selected = pods.flatMap(({ pod }) =>
-    pod && selectorMatches(selector, pod.metadata.labels) ? [pod] : [],
-  );
-  const { write } = decideEndpoints({
-    namespace,
-    name,
-    service,
-    pods: selected,
-    current: undefined,
-    triggerTimes: undefined,
-  });
-  if (write?.verb !== 'create' || write.object.metadata.annotations?.[annotationOverCapacity] === undefined)
-    return undefined;
-  const places = endpointsPlaces(write.object);
-  const wanted = selected.filter((pod) => endpointsVerdict(pod, service).place !== 'absent').length;
-  return {
-    places,
-    why: `over capacity: Endpoints list ${places.size.toLocaleString('en')} of ${wanted.toLocaleString('en')}, ready ones first`,
-  };
-}
-
-function withPending<P extends string>(
-  verdict: PodVerdict<P>,
-  saved: P | undefined,
-  task: WriterFor['task'],
-): PodVerdict<P> {
-  const is = saved ?? 'absent';
-  if ((task !== 'write' && task !== 'compare') || is === verdict.place) return verdict;
-  const pending = is === 'absent' ? 'not listed' : `listed (${is})`;
-  return {
-    ...verdict,
-    pending:
-      task === 'compare'
-        ? `${pending} by the cluster’s own controller`
-        : `as saved it is ${is === 'absent' ? 'not listed yet' : `still ${pending}`}`,
-  };
-}
-
-/** Returns true if a label meets a requirement of the selector, so the pod may be intended to match. */
-const isNear = (selector: Selector, labels: Labels | undefined): boolean =>
-  requirementsOf(selector).some(
-    (requirement) =>
-      labels?.[requirement.key] !== undefined &&
-      !isNegative(requirement) &&
-      requirementMatches(requirement, labels),
-  );
+const groupsOf = (input: ExplainInput, isOwn: boolean): Explanation['groups'] => {
+  const { service, hints, cluster, set, now } = input;
+  return [
+    ...(service
+      ? [{ title: 'Service', facts: serviceFacts(service, { hints, writer: writerFacts(service, cluster) }) }]
+      : []),
+    ...(set?.groups ?? []),
+    ...(isOwn
+      ? [
+          { title: 'Work', facts: workFacts(input) },
+          { title: 'Saved', facts: savedFacts(input) },
+        ]
+      : []),
+    { title: 'Cluster', facts: clusterFacts(cluster, now) },
+  ];
+};

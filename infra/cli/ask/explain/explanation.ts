@@ -1,4 +1,5 @@
 /** The answer of `explain`: texts for people, with enough structure for the console's page. */
+import type { Health } from '#infra/cli/ask/answer/health.ts';
 import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
 import type { PodVerdicts, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
 
@@ -7,6 +8,8 @@ export const serviceStates = [
   'Written',
   'Pending',
   'Failing',
+  'GivenUp',
+  'OutOfDate',
   'CircuitOpen',
   'WriterConflict',
   'Same',
@@ -30,8 +33,8 @@ export interface PodExplanation extends PodVerdicts {
    * of the selector matches, or the user named the pod.
    */
   readonly relation: 'selected' | 'near' | 'left';
-  /** A proxy can send traffic to it. Undefined if what is served was not looked at. */
-  readonly reachable?: boolean;
+  /** A proxy can send traffic to it. */
+  readonly reachable: boolean;
 }
 
 export interface Fact {
@@ -117,6 +120,8 @@ export interface Explanation {
   readonly name: string;
   /** Undefined for a name that the cluster only imports. */
   readonly state?: ServiceState;
+  /** Undefined if nobody wants it to be reached, or others see to it. */
+  readonly health?: Health | undefined;
   /** One sentence. */
   readonly summary: string;
   readonly groups: readonly FactGroup[];
@@ -131,7 +136,7 @@ export interface Explanation {
   readonly differences: readonly string[];
   /** Undefined if no cluster exports the name, or if the cluster neither exports nor imports. */
   readonly clusterset?: SetExplanation;
-  /** What is served, and why. */
+  /** What is served, and why. Undefined if it is not known. */
   readonly answer?: Pick<Answer, 'reach' | 'currency' | 'causes' | 'served' | 'live' | 'reachable'>;
   /** What could not be read, and is therefore not known. */
   readonly unknown?: readonly string[];

@@ -1,4 +1,5 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { Ending } from '#shared/controllers/history/history-record.ts';
 import type { HintsRecord } from '#shared/controllers/slices/plan.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
@@ -28,6 +29,8 @@ export interface ExplainInput {
   readonly work: WorkItem;
   readonly triggers: Triggers;
   readonly hints: HintsRecord | undefined;
+  /** The result of the newest run, if it is recorded and the run has failed. */
+  readonly lastEnding?: Ending | undefined;
   /**
    * Outputs that sync has confirmed on the API server. In shadow mode: outputs of the cluster's own
    * controllers.

@@ -67,7 +67,7 @@ export function slicePlaces(
     const ofFamily = places.get(addressType) ?? new Map<string, SlicePlace>();
     places.set(addressType, ofFamily);
     for (const { targetRef, conditions } of endpoints ?? [])
-      if (targetRef?.name) ofFamily.set(targetRef.name, conditions?.ready ? 'ready' : 'not ready');
+      if (targetRef?.name) ofFamily.set(targetRef.name, conditions?.ready === false ? 'not ready' : 'ready');
   }
   return places;
 }

@@ -1,5 +1,6 @@
 /** Gives the state of a Service's endpoints as a sentence and as a code. */
 
+import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { isHandOverNote, isOptInSlice, waitingText } from '#shared/controllers/opt-in/hand-over.ts';
@@ -7,69 +8,41 @@ import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isClean, partState } from '#shared/workqueue/rules/item.ts';
-import type { PodExplanation, ServiceState } from './explanation.ts';
+import type { ServiceState } from './explanation.ts';
 import { timeText } from './facts.ts';
 import type { ExplainInput } from './input.ts';
 import { derivedFromImport, derivedText } from './writer-facts.ts';
 
-/** The state of a Service's endpoints, for programs. docs/commands.md lists them. */
-export interface ServiceStatus {
+/** The state of the hub's work for a Service: a code for programs, and a clause. */
+export interface Standing {
   readonly state: ServiceState;
-  /** A sentence. */
   readonly text: string;
-  /** Pods that the selector matches, and those that are ready in Endpoints or slices. */
-  readonly selected: number;
-  readonly ready: number;
+  /** The outputs are about to change. */
+  readonly isUnderWay?: boolean;
 }
 
-/** Returns true if a pod is ready in Endpoints or in a slice. */
-export const isReady = ({ endpoints, slices }: PodExplanation): boolean =>
-  endpoints.place === 'addresses' || slices.some((s) => s.place === 'ready');
-
-export function standingOf(input: ExplainInput, pods: readonly PodExplanation[]): ServiceStatus {
+export function standingOf(input: ExplainInput): Standing {
   const { service } = input;
-  const selected = pods.filter((p) => p.relation === 'selected');
-  const ready = selected.filter(isReady).length;
-  const as = (state: ServiceState, text: string): ServiceStatus => ({
-    state,
-    text,
-    selected: selected.length,
-    ready,
-  });
-  if (!service)
-    return as(
-      'ServiceDeleted',
-      `The service does not exist${pods.length > 0 ? '; the next run deletes its remaining endpoints' : ''}.`,
-    );
+  if (!service) return { state: 'ServiceDeleted', text: 'the next run deletes what is left of it' };
   const writer = writerOf(service);
-  if (service.spec?.type === 'ExternalName')
-    return as('ExternalName', 'An ExternalName service: it has no endpoints.');
+  if (service.spec?.type === 'ExternalName') return { state: 'ExternalName', text: '' };
   if (writer.by === 'invalid-annotation')
-    return as('InvalidAnnotation', `Its slices stay as they are: ${writer.reason}.`);
+    return { state: 'InvalidAnnotation', text: `its slices stay as they are: ${writer.reason}` };
   const derivedFrom = derivedFromImport(service);
   if (derivedFrom !== undefined)
-    return as('DerivedFromImport', `${capital(derivedText(service, derivedFrom))}.`);
+    return { state: 'DerivedFromImport', text: derivedText(service, derivedFrom) };
   if (writer.by === 'no-annotation' && input.saved.slices.some(isOptInSlice))
-    return as(
-      'NoWriter',
-      'The annotation is gone, and there is no selector: the slices that the hub made by it stay as they are.',
-    );
-  if (writer.by === 'none' || writer.by === 'no-annotation') {
-    const annotation = writer.by === 'none' ? 'an empty annotation' : 'no annotation';
-    return as(
-      'NoSelector',
-      `No selector and ${annotation}: its endpoints are made by hand or by another controller.`,
-    );
-  }
-  const count =
-    selected.length === 0
-      ? 'It selects no pod'
-      : `${ready} of ${selected.length} selected pods ${ready === 1 ? 'is' : 'are'} ready to be reached`;
-  const { state, text } = progressOf(input);
-  return as(state, `${count}; ${text}.`);
+    return {
+      state: 'NoWriter',
+      text: 'the annotation is gone, and there is no selector: the slices that the hub made by it stay as they are',
+    };
+  if (writer.by === 'none' || writer.by === 'no-annotation')
+    return {
+      state: 'NoSelector',
+      text: `no selector and ${writer.by === 'none' ? 'an empty annotation' : 'no annotation'}: its endpoints are made by hand or by another controller`,
+    };
+  return progressOf(input);
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const handOverText = (isToHub: boolean): string =>
   isToHub
@@ -86,22 +59,23 @@ function progressOf({
   difference,
   conflict,
   now,
-}: ExplainInput): Pick<ServiceStatus, 'state' | 'text'> {
+  lastEnding,
+}: ExplainInput): Standing {
   const { endpoints, slices } = writersFor(service, cluster);
   if (difference && isHandOverNote(difference.text) && hasRuns(cluster)) {
     const text =
       difference.text === waitingText ? handOverText(slices.as === optInManagedBy) : refusedHandOver;
-    return { state: 'HandOver', text };
+    return { state: 'HandOver', text, isUnderWay: true };
   }
   const tasks = [endpoints.task, slices.task];
   if (!tasks.includes('write') && tasks.includes('compare')) {
     if (!difference)
       return isClean(work)
         ? { state: 'Same', text: 'the cluster’s own controllers wrote the same' }
-        : { state: 'Comparing', text: 'a comparison is under way' };
+        : { state: 'Comparing', text: 'a comparison is under way', isUnderWay: true };
     return difference.confirmed
       ? { state: 'Different', text: 'the cluster’s own controllers wrote something different' }
-      : { state: 'Comparing', text: 'a difference is not confirmed yet' };
+      : { state: 'Comparing', text: 'a difference is not confirmed yet', isUnderWay: true };
   }
   if (!tasks.includes('write'))
     return {
@@ -112,7 +86,19 @@ function progressOf({
     const text = `it is not written until ${timeText(conflict.untilMs, now)}: ${conflict.manager} keeps writing its objects`;
     return { state: 'WriterConflict', text };
   }
-  if (isClean(work)) return { state: 'Written', text: 'everything is written' };
+  const missing = missingFirstLists(cluster);
+  if (missing.length > 0)
+    return {
+      state: 'Pending',
+      text: `nothing runs until the first lists of ${missing.join(', ')} are complete`,
+    };
+  if (isClean(work))
+    return lastEnding
+      ? {
+          state: 'GivenUp',
+          text: `the last run ${lastEnding.kind} and was given up until the next change or the resync: ${lastEnding.text}`,
+        }
+      : { state: 'Written', text: 'everything is written' };
   if (cluster.circuit)
     return {
       state: 'CircuitOpen',
@@ -122,10 +108,11 @@ function progressOf({
   if (failing > 0)
     return {
       state: 'Failing',
-      text: `a run is pending after ${failing} failed ${failing === 1 ? 'try' : 'tries'}`,
+      text: `a run is pending after ${failing} failed ${failing === 1 ? 'try' : 'tries'}${lastEnding ? `: ${lastEnding.text}` : ''}`,
     };
   return {
     state: 'Pending',
     text: work.lease && work.lease.untilMs > now ? 'a run is under way' : 'a run is pending',
+    isUnderWay: true,
   };
 }

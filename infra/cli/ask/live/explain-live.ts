@@ -1,6 +1,7 @@
 /** Explains a Service from the cluster itself: without a hub, and with nothing installed in the cluster. */
+import { healthOf } from '#infra/cli/ask/answer/health.ts';
 import type { ServedObject } from '#infra/cli/ask/answer/served-objects.ts';
-import { explainPods } from '#infra/cli/ask/explain/explain.ts';
+import { explainPods } from '#infra/cli/ask/explain/explain-pods.ts';
 import type { Explanation, Fact, FactGroup } from '#infra/cli/ask/explain/explanation.ts';
 import { serviceFacts } from '#infra/cli/ask/explain/facts.ts';
 import { savedAddresses } from '#infra/cli/ask/explain/saved.ts';
@@ -40,17 +41,21 @@ function liveExplanation(
 ): Explanation {
   const { service, nodes, served: saved } = world;
   const selected = new Set(answer.pods.map((p) => p.name));
-  const pods = explainPods({
-    ...{ namespace, name, service, nodes, saved },
-    // The near misses are among the causes.
-    pods: world.pods
-      .filter((p) => selected.has(p.metadata.name) || p.metadata.name === pod)
-      .map((p) => ({ name: p.metadata.name, pod: p, formerLabels: [] })),
-    writers: builtInWriters(service),
-    ...(pod !== undefined && { asked: pod }),
-  }).map((p) => ({ ...p, reachable: answer.reachablePods.has(p.pod) }));
+  const pods = explainPods(
+    {
+      ...{ namespace, name, service, nodes, saved },
+      // The near misses are among the causes.
+      pods: world.pods
+        .filter((p) => selected.has(p.metadata.name) || p.metadata.name === pod)
+        .map((p) => ({ name: p.metadata.name, pod: p, formerLabels: [] })),
+      writers: builtInWriters(service),
+      ...(pod !== undefined && { asked: pod }),
+    },
+    answer.reachablePods,
+  );
   return {
     ...{ cluster: context, namespace, name },
+    health: healthOf(answer),
     summary: `${answer.summary}.`,
     groups: [
       ...(service

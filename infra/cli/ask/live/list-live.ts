@@ -1,8 +1,8 @@
 /** The Services of a cluster with what can be reached, from the cluster itself. */
 
+import { healthOf } from '#infra/cli/ask/answer/health.ts';
 import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
 import { answerOf } from '#infra/cli/ask/answer/service-answer.ts';
-import { reachStyle } from '#infra/cli/ask/answer-text.ts';
 import { typeOf } from '#infra/cli/ask/list-services.ts';
 import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
@@ -34,7 +34,7 @@ export async function liveListLines(
     throw new UsageError(
       namespace === undefined ? 'the cluster has no Service' : `namespace ${namespace} has no Service`,
     );
-  const shown = isNotReadyOnly ? all.filter(({ answer }) => reachStyle(answer) !== 'good') : all;
+  const shown = isNotReadyOnly ? all.filter(({ answer }) => healthOf(answer) !== 'good') : all;
   if (format === 'name')
     return shown.map(({ service: { metadata } }) => `${metadata.namespace}/${metadata.name}`);
   if (format === 'json' || format === 'yaml') return linesAsData(shown.map(rowData), format);
@@ -53,7 +53,7 @@ export async function liveListLines(
   return [
     { text: header, style: 'title' },
     ...rows.map((text, i): Line => {
-      const style = reachStyle((shown[i] as Row).answer);
+      const style = healthOf((shown[i] as Row).answer);
       return style === undefined || style === 'good' ? text : { text, style };
     }),
   ];

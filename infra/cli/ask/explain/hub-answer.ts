@@ -1,0 +1,111 @@
+/** The answer by the hub's snapshot: what it knows of the cluster, and of its own writes. */
+import { type Health, healthOf } from '#infra/cli/ask/answer/health.ts';
+import { type Answer, answerOf } from '#infra/cli/ask/answer/service-answer.ts';
+import { type Writers, writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { silentAfterMs } from '#shared/contract/silence.ts';
+import { explainPods } from './explain-pods.ts';
+import type { PodExplanation, ServiceState } from './explanation.ts';
+import { timeText } from './facts.ts';
+import type { ExplainInput } from './input.ts';
+import type { Standing } from './standing.ts';
+
+export interface Answered {
+  /** Undefined if the hub does not know what is served. */
+  readonly answer: Answer | undefined;
+  readonly pods: readonly PodExplanation[];
+}
+
+export function answered(input: ExplainInput, standing: Standing): Answered {
+  const { namespace, name, service, nodes, saved: served, now } = input;
+  const writers = writersFor(service, input.cluster);
+  const answer = answerOf({
+    ...{ namespace, name, service, nodes, served, now },
+    pods: input.pods.flatMap(({ pod }) => pod ?? []),
+    around: { isProjected: true },
+    writing: {
+      text: standing.state === 'Written' ? quirk : (overtaken[standing.state]?.text ?? standing.text),
+      isUnderWay: standing.isUnderWay === true || standing.state === 'Same',
+    },
+  });
+  const pods = explainPods({ ...input, writers }, answer.reachablePods);
+  return { answer: isServedKnown(input, writers) ? answer : undefined, pods };
+}
+
+/** Some changes wake neither controller, such as a phase alone, or a node that comes late. */
+const quirk =
+  'such a change wakes no controller; the next one of the Service, or the resync within 12 hours, puts it right';
+
+/**
+ * Objects of the built-in controllers are known in shadow mode, those of the hub after its first write, and
+ * those of other controllers never. An object that is too large to be saved is in no snapshot.
+ */
+function isServedKnown({ saved, service, work }: ExplainInput, { slices }: Writers): boolean {
+  if (saved.withoutContent?.includes('EndpointSlice')) return false;
+  if (saved.slices.length > 0 || saved.endpoints || !service) return true;
+  if (service.spec?.type === 'ExternalName') return true;
+  const isFollowed = slices.by === 'built-in' || slices.by === 'opt-in';
+  return isFollowed && (slices.who !== 'built-in' || slices.task !== 'none' || work.ranAtMs > 0);
+}
+
+const overtaken: { readonly [S in ServiceState]?: Standing } = {
+  Written: { state: 'OutOfDate', text: 'its slices are not up to date' },
+  Same: { state: 'Comparing', text: 'the cluster’s own controllers have not written it yet' },
+};
+
+/** The queue is empty, and what is served is not what is wanted all the same. */
+const withServed = (standing: Standing, answer: Answer | undefined): Standing =>
+  answer?.currency === 'Differs' || answer?.currency === 'Waits'
+    ? (overtaken[standing.state] ?? standing)
+    : standing;
+
+export const stateOf = (standing: Standing, answer: Answer | undefined): ServiceState =>
+  withServed(standing, answer).state;
+
+const trouble: readonly ServiceState[] = [
+  'Failing',
+  'GivenUp',
+  'CircuitOpen',
+  'WriterConflict',
+  'Different',
+  'InvalidAnnotation',
+  'NoWriter',
+];
+
+/** The worse of what is served and of the hub's work. Nothing is green that is not known. */
+export function hubHealth(state: ServiceState, answer: Answer | undefined): Health | undefined {
+  if (trouble.includes(state)) return 'bad';
+  if (!answer) return isOfOthers.includes(state) ? undefined : 'warning';
+  const health = healthOf(answer);
+  return health === 'good' && !settled.includes(state) ? 'warning' : health;
+}
+
+const settled: readonly ServiceState[] = ['Written', 'Same', 'NoSelector', 'DerivedFromImport'];
+const isOfOthers: readonly ServiceState[] = ['NoSelector', 'DerivedFromImport'];
+
+export function summaryOf(input: ExplainInput, standing: Standing, answer: Answer | undefined): string {
+  const { state, text } = withServed(standing, answer);
+  if (state === 'ServiceDeleted')
+    return `The service does not exist${input.saved.slices.length > 0 || input.saved.endpoints ? `; ${text}` : ''}.`;
+  if (state === 'DerivedFromImport') return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  const reach = answer?.reachText ?? notSaved(input);
+  return `${[reach, silence(input), text].filter(Boolean).join('; ')}.`;
+}
+
+const notSaved = ({ saved }: ExplainInput): string =>
+  saved.withoutContent?.includes('EndpointSlice')
+    ? 'Whether it can be reached is not known here: its slices are too large to be saved'
+    : 'Whether it can be reached is not known here: the hub does not read the slices of other controllers';
+
+/** Nothing newer than its last heartbeat is known of the cluster. */
+function silence({ cluster: { relay }, now }: ExplainInput): string {
+  if (relay.heartbeatAtMs === 0 || now - relay.heartbeatAtMs <= silentAfterMs) return '';
+  return `as of ${timeText(relay.heartbeatAtMs, now)}: the relay is silent since`;
+}
+
+/** What the hub does not read, if it may matter. */
+export function unread({ namespace, name }: ExplainInput, { reach, causes }: Answer): readonly string[] {
+  if (reach === 'NoEndpointsWanted' || (reach === 'Reachable' && causes.length === 0)) return [];
+  return [
+    `containers, probes, gates, Events, workloads, policies and slices of other controllers, which the hub does not read: kubectl endpoints explain svc/${name} -n ${namespace}`,
+  ];
+}
