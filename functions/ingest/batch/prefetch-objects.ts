@@ -32,21 +32,13 @@ export function prefetchObjects(
   const keyOf = (kind: InputKind, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
   const maxObjects = deps.limits.ingest.prefetchedObjects;
   const store = { table: deps.table, cluster };
-  for (const { body } of records) {
-    const message = body.length <= maxBodyLength ? readable(deps, body) : undefined;
-    if (message?.type !== 'live' || message.cluster !== cluster || !isInput(message.kind)) continue;
-    const { kind } = message;
-    for (const { namespace, name } of message.entries) {
-      if (reads.size >= maxObjects) break;
-      const record = readObject(store, kind, namespace, name);
-      reads.set(
-        keyOf(kind, namespace, name),
-        record.then(
-          (found) => ({ record: found }),
-          () => undefined,
-        ),
-      );
-    }
+  for (const { kind, namespace, name } of liveInputs(deps, cluster, records)) {
+    if (reads.size >= maxObjects) break;
+    const read = readObject(store, kind, namespace, name).then(
+      (record) => ({ record }),
+      () => undefined,
+    );
+    reads.set(keyOf(kind, namespace, name), read);
   }
   return {
     ended: Promise.allSettled(reads.values()),
@@ -59,6 +51,26 @@ export function prefetchObjects(
       return read;
     },
   };
+}
+
+interface ObjectName {
+  readonly kind: InputKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The objects of the small live messages. */
+function* liveInputs(
+  deps: IngestDeps,
+  cluster: string,
+  records: readonly EventsRecord[],
+): Generator<ObjectName> {
+  for (const { body } of records) {
+    const message = body.length <= maxBodyLength ? readable(deps, body) : undefined;
+    if (message?.type !== 'live' || message.cluster !== cluster || !isInput(message.kind)) continue;
+    const { kind } = message;
+    yield* message.entries.map(({ namespace, name }) => ({ kind, namespace, name }));
+  }
 }
 
 function readable(deps: IngestDeps, body: string): Events | undefined {

@@ -9,7 +9,7 @@ import { readFence } from '#shared/store/inputs/lists.ts';
 import { indexNamespace } from '#shared/store/inputs/namespaces.ts';
 import { isAlive, type ObjectRecord, putObject, readObject } from '#shared/store/inputs/objects.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
-import { planObject, type VersionedEntry } from './object-plan.ts';
+import { type ObjectPlan, planObject, type VersionedEntry } from './object-plan.ts';
 
 /**
  * `known` is the record as the caller has just read it, with undefined for an absent record. If it is left
@@ -21,47 +21,61 @@ export async function applyObject(
   entry: VersionedEntry,
   known?: { readonly record: ObjectRecord | undefined },
 ): Promise<void> {
-  const { deps, cluster, store, effects } = context;
-  const { namespace, name, projection, observedAtMs } = entry;
+  const { cluster, store } = context;
+  const { namespace, name } = entry;
   let before = known ? known.record : await readObject(store, kind, namespace, name);
   for (;;) {
     context.checkTime();
     const plan = planObject(kind, before, entry, cluster.relay.kubernetesVersion);
     if (plan.kind === 'stale') return notifyAgain(context, kind, entry, plan.stored);
-    // A newer list does not have the object. Its deletion may not be sent again, so the object would exist
-    // here for good.
-    if (
-      projection !== undefined &&
-      !isAlive(before) &&
-      entry.asOf < (await readFence(store.table, cluster.id, kind))
-    )
-      return;
-    const record = {
-      namespace,
-      name,
-      version: plan.version,
-      projection,
-      notReady: entry.notReady,
-      unnotifiedLabels: plan.unnotifiedLabels,
-      deletedAtMs: deps.now(),
-    };
-    await putIntoIndex(context, namespace);
-    if (!isOfAnswersAlone(kind, before, entry, plan.isPending)) effects.recordWrite(kind, namespace);
-    if (await putObject(store, kind, record, before)) {
-      if (observedAtMs !== undefined)
-        deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
-      if (plan.isPending)
-        effects.notify({
-          kind,
-          record,
-          podChange: plan.podChange,
-          isZoneKept: plan.isZoneKept,
-          observedAtMs,
-        });
-      return;
-    }
+    const isCreated = entry.projection !== undefined && !isAlive(before);
+    if (isCreated && (await isLeftOutByList(context, kind, entry))) return;
+    if (await write(context, kind, entry, { plan, before })) return;
     before = await readObject(store, kind, namespace, name);
   }
+}
+
+/**
+ * A newer list does not have the object. Its deletion may not be sent again, so the object would exist here
+ * for good.
+ */
+const isLeftOutByList = async (
+  { store, cluster }: MessageContext,
+  kind: InputKind,
+  { asOf }: VersionedEntry,
+): Promise<boolean> => asOf < (await readFence(store.table, cluster.id, kind));
+
+interface PlannedWrite {
+  readonly plan: Extract<ObjectPlan, { readonly kind: 'write' }>;
+  readonly before: ObjectRecord | undefined;
+}
+
+/** Resolves to false if the stored record is no longer `before`. */
+async function write(
+  context: MessageContext,
+  kind: InputKind,
+  entry: VersionedEntry,
+  { plan, before }: PlannedWrite,
+): Promise<boolean> {
+  const { deps, cluster, store, effects } = context;
+  const { namespace, name, projection, notReady, observedAtMs } = entry;
+  const { version, unnotifiedLabels, podChange, isZoneKept } = plan;
+  const record = {
+    namespace,
+    name,
+    version,
+    projection,
+    notReady,
+    unnotifiedLabels,
+    deletedAtMs: deps.now(),
+  };
+  await putIntoIndex(context, namespace);
+  if (!isOfAnswersAlone(kind, before, entry, plan.isPending)) effects.recordWrite(kind, namespace);
+  if (!(await putObject(store, kind, record, before))) return false;
+  if (observedAtMs !== undefined)
+    deps.metrics.put('IngestLatency', Math.max(0, deps.now() - observedAtMs), { cluster: cluster.id });
+  if (plan.isPending) effects.notify({ kind, record, podChange, isZoneKept, observedAtMs });
+  return true;
 }
 
 /**

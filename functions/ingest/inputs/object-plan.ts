@@ -111,15 +111,28 @@ function changeOf(
   entry: VersionedEntry,
   kubernetesVersion: string | undefined,
 ): PodChange | 'none' | 'changed' {
-  const exists = entry.projection !== undefined;
-  if (!exists && !isAlive(before)) return kind === 'Service' && !before ? 'changed' : 'none';
-  // Each update of a Service wakes it (EV-2): that repairs drift.
-  if (kind === 'Service') return 'changed';
-  const next: ObjectRecord = { ...entry, unnotifiedLabels: undefined, deletedAtMs: 0 };
-  if (kind === 'Node')
-    return nodeChange(decodeObjectOf('Node', before), decodeObjectOf('Node', next)) ? 'changed' : 'none';
-  if (kind !== 'Pod') return entry.projection === before?.projection ? 'none' : 'changed';
-  const [old, pod] = [decodeObjectOf('Pod', before), decodeObjectOf('Pod', next)];
+  const isGone = entry.projection === undefined && !isAlive(before);
+  if (isGone) return kind === 'Service' && !before ? 'changed' : 'none';
+  const after: ObjectRecord = { ...entry, unnotifiedLabels: undefined, deletedAtMs: 0 };
+  switch (kind) {
+    // Each update of a Service wakes it (EV-2): that repairs drift.
+    case 'Service':
+      return 'changed';
+    case 'Node':
+      return nodeChange(decodeObjectOf('Node', before), decodeObjectOf('Node', after)) ? 'changed' : 'none';
+    case 'Pod':
+      return changeOfPod(before, after, kubernetesVersion);
+    default:
+      return after.projection === before?.projection ? 'none' : 'changed';
+  }
+}
+
+function changeOfPod(
+  before: ObjectRecord | undefined,
+  after: ObjectRecord,
+  kubernetesVersion: string | undefined,
+): PodChange | 'none' {
+  const [old, pod] = [decodeObjectOf('Pod', before), decodeObjectOf('Pod', after)];
   if (old && pod && old.metadata.uid !== pod.metadata.uid) {
     // The relay sends only an object's newest state, so a deletion and a new Pod of that name can come as one
     // change.

@@ -28,12 +28,11 @@ export async function applyObserved(
   listedAt?: Version,
 ): Promise<void> {
   const { kind, entries } = message;
-  const inShadow = isShadow(context.cluster);
   const unclear: OutputEntry[] = [];
   await concurrently(16, entries, async (seen) => {
     context.checkTime();
     if (kind === 'EndpointSlice' && context.parts.some((part) => part.onSlice(context, seen))) return;
-    if (inShadow && !(await isOptInSlice(context, kind, seen)))
+    if (isShadow(context.cluster) && !(await isOptInSlice(context, kind, seen)))
       await saveObserved(context, kind, seen, listedAt);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
@@ -50,8 +49,7 @@ async function needsSecondLook(
   seen: OutputEntry,
   listedAt: Version | undefined,
 ): Promise<boolean> {
-  const { deps, cluster, effects, incarnation } = context;
-  const { observedAtMs } = seen;
+  const { cluster, incarnation } = context;
   for (const name of new Set([seen.service, seen.formerService])) {
     if (!name) continue;
     const service = { cluster: cluster.id, namespace: seen.namespace, name };
@@ -61,32 +59,41 @@ async function needsSecondLook(
       version: versionOf(incarnation, seen.resourceVersion),
       listedAt,
     });
-    switch (classify(observation)) {
-      case 'ours':
-        break;
-      case 'look-again':
-        return true;
-      case 'ours-or-unsaved': {
-        // A run that is under way may have made the object and not saved it yet; a batch before may have
-        // raised the generation and sent no wake-up.
-        if (isClean(await readWork(deps.table, { ...service, kind: 'service' }))) break;
-        if (seen.secondLook)
-          effects.wake(seen.namespace, name, { readFromApiServer: !observation.saved, observedAtMs });
-        else if (!seen.deleted) return true;
-        break;
-      }
-      case 'rewound':
-        // A deletion later than the list looks like this as well.
-        if (observation.saved?.object) deps.metrics.put('Drift', 1, { cluster: cluster.id });
-        effects.wake(seen.namespace, name, { readFromApiServer: true });
-        break;
-      case 'foreign':
-        deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
-        effects.wake(seen.namespace, name, { readFromApiServer: true, observedAtMs });
-        break;
-    }
+    if ((await wakeIfConcerned(context, service, observation)) === 'unclear') return true;
   }
   return false;
+}
+
+async function wakeIfConcerned(
+  { deps, cluster, effects }: MessageContext,
+  service: ServiceKey,
+  observation: Observation,
+): Promise<'done' | 'unclear'> {
+  const { saved, seen } = observation;
+  const { observedAtMs } = seen;
+  const { namespace, name } = service;
+  switch (classify(observation)) {
+    case 'ours':
+      return 'done';
+    case 'look-again':
+      return 'unclear';
+    case 'ours-or-unsaved':
+      // A run that is under way may have made the object and not saved it yet; a batch before may have raised
+      // the generation and sent no wake-up.
+      if (isClean(await readWork(deps.table, { ...service, kind: 'service' }))) return 'done';
+      if (!seen.secondLook) return seen.deleted ? 'done' : 'unclear';
+      effects.wake(namespace, name, { readFromApiServer: !saved, observedAtMs });
+      return 'done';
+    case 'rewound':
+      // A deletion later than the list looks like this as well.
+      if (saved?.object) deps.metrics.put('Drift', 1, { cluster: cluster.id });
+      effects.wake(namespace, name, { readFromApiServer: true });
+      return 'done';
+    case 'foreign':
+      deps.metrics.put('ForeignWrites', 1, { cluster: cluster.id });
+      effects.wake(namespace, name, { readFromApiServer: true, observedAtMs });
+      return 'done';
+  }
 }
 
 async function observe(
