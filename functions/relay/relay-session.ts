@@ -111,8 +111,7 @@ export class Session {
 
   /** One heartbeat at a time, without retries: the next one has newer versions. */
   async #beat(signal: AbortSignal): Promise<void> {
-    const { source, queue, clock, meter, maySend } = this.#deps;
-    const { header } = this.outbox;
+    const { source, clock, maySend } = this.#deps;
     let kubernetesVersion: string | undefined;
     // The call is not awaited, because an API server that does not answer must not delay a heartbeat.
     const readVersion = (): void =>
@@ -126,35 +125,41 @@ export class Session {
     for (let isFirst = true; ; ) {
       if (maySend?.() === false) throw new NotLeading('another relay leads');
       signal.throwIfAborted();
-      const readUpTo = Object.fromEntries(
-        this.#readers.flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])),
-      );
-      const { annotated, delays } = this.#sentIndex;
-      const endpointDelays = delays.report.take();
-      const message: HeartbeatMessage = {
-        ...header,
-        type: 'heartbeat',
-        readUpTo,
-        sentAtMs: Math.round(clock.now()),
-        ...(isKubernetesVersion(kubernetesVersion) && { kubernetesVersion }),
-        ...(annotated && { annotated }),
-        ...(endpointDelays && { endpointDelays }),
-      };
-      let again = this.#deps.limits.relay.heartbeatMs;
-      try {
-        await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);
-        meter.count('relay_heartbeats_total');
-        if (isFirst) again = Math.min(again, returnMs);
-        isFirst = false;
-        readVersion();
-      } catch {
-        signal.throwIfAborted();
-        if (endpointDelays) delays.report.giveBack(endpointDelays);
-        meter.count('relay_queue_errors_total');
-        again = Math.min(again, beatAgainMs);
-        isFirst = true;
-      }
-      await sleep(clock, again, signal);
+      const isSent = await this.#sendHeartbeat(kubernetesVersion, signal);
+      if (isSent) readVersion();
+      const { heartbeatMs } = this.#deps.limits.relay;
+      const soonerMs = isSent ? (isFirst ? returnMs : heartbeatMs) : beatAgainMs;
+      isFirst = !isSent;
+      await sleep(clock, Math.min(heartbeatMs, soonerMs), signal);
+    }
+  }
+
+  /** Resolves to false if the queue has not accepted it. */
+  async #sendHeartbeat(kubernetesVersion: string | undefined, signal: AbortSignal): Promise<boolean> {
+    const { queue, clock, meter } = this.#deps;
+    const { annotated, delays } = this.#sentIndex;
+    const readUpTo = Object.fromEntries(
+      this.#readers.flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])),
+    );
+    const endpointDelays = delays.report.take();
+    const message: HeartbeatMessage = {
+      ...this.outbox.header,
+      type: 'heartbeat',
+      readUpTo,
+      sentAtMs: Math.round(clock.now()),
+      ...(isKubernetesVersion(kubernetesVersion) && { kubernetesVersion }),
+      ...(annotated && { annotated }),
+      ...(endpointDelays && { endpointDelays }),
+    };
+    try {
+      await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);
+      meter.count('relay_heartbeats_total');
+      return true;
+    } catch {
+      signal.throwIfAborted();
+      if (endpointDelays) delays.report.giveBack(endpointDelays);
+      meter.count('relay_queue_errors_total');
+      return false;
     }
   }
 }

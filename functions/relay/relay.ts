@@ -105,29 +105,31 @@ export class Relay {
   }
 
   async #runSessions(stop: AbortSignal): Promise<void> {
-    const { clock, election, log } = this.#deps;
     while (!stop.aborted) {
       try {
         await this.#terms.waitUntil(() => this.#term !== undefined, stop);
         await this.#runSession(this.#term as AbortController, stop);
       } catch (e) {
-        if (stop.aborted) return;
-        if (e instanceof NotLeading) continue;
-        if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
-        log.warn(
-          `${e instanceof QueueReplaced ? 'queue' : 'cluster'} is another one, beginning a new session`,
-          { reason: e.message },
-        );
-        if (e instanceof ClusterReplaced) {
-          if (e.wentBack) this.#historyRewoundAtMs = Math.round(clock.now());
-          this.#answered.clear();
-          // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins
-          // the next term.
-          if (election) this.#endTerm();
-        }
-        await sleep(clock, 1000, stop).catch(() => {});
+        if (!stop.aborted) await this.#endSession(e, stop);
       }
     }
+  }
+
+  /** Resolves when the next session may begin; throws an error that a session cannot mend. */
+  async #endSession(e: unknown, stop: AbortSignal): Promise<void> {
+    if (e instanceof NotLeading) return;
+    if (!(e instanceof ClusterReplaced || e instanceof QueueReplaced)) throw e;
+    const { clock, election, log } = this.#deps;
+    const what = e instanceof QueueReplaced ? 'queue' : 'cluster';
+    log.warn(`${what} is another one, beginning a new session`, { reason: e.message });
+    if (e instanceof ClusterReplaced) {
+      if (e.wentBack) this.#historyRewoundAtMs = Math.round(clock.now());
+      this.#answered.clear();
+      // The Lease was the former cluster's: another relay may lead in this one. The next renewal begins the
+      // next term.
+      if (election) this.#endTerm();
+    }
+    await sleep(clock, 1000, stop).catch(() => {});
   }
 
   /** Rejects with NotLeading when the term ends. */

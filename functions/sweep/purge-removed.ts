@@ -35,16 +35,19 @@ export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Pro
     purged += keys.length;
     cursor = page.next;
     if (cursor) continue;
-    if (await finishRemoval(table, cluster, deps.now())) {
-      await recordAudit(table, cluster.id, {
-        at: new Date(deps.now()).toISOString(),
-        who: 'sweep',
-        what: 'draining → removed (its records are purged)',
-      });
-    }
+    await endRemoval(deps, cluster);
     log.info('cluster removed', { cluster: cluster.id, items: purged });
     return;
   }
   if (cursor) await savePurgeCursor(table, cluster.id, cursor);
   log.info('records of a deregistered cluster purged in part', { cluster: cluster.id, items: purged });
+}
+
+async function endRemoval({ table, now }: SweepDeps, cluster: ClusterRecord): Promise<void> {
+  if (!(await finishRemoval(table, cluster, now()))) return;
+  await recordAudit(table, cluster.id, {
+    at: new Date(now()).toISOString(),
+    who: 'sweep',
+    what: 'draining → removed (its records are purged)',
+  });
 }

@@ -18,13 +18,10 @@ import type { SweepDeps } from './sweep-deps.ts';
  */
 export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, cluster: ClusterRecord): void {
   const dimensions = { cluster: cluster.id };
-  const isActive = cluster.mode === 'active';
-  if (!isActive && (!isShadow(cluster) || cluster.relay.heartbeatAtMs === 0)) return;
-  if (cluster.relay.heartbeatAtMs > 0) {
-    const silentMs = Math.max(0, deps.now() - cluster.relay.heartbeatAtMs);
-    deps.metrics.put('RelayHeartbeatAge', silentMs / 1000, dimensions);
-    deps.metrics.put('SilentRelays', silentMs > silentAfterMs ? 1 : 0, dimensions);
-  }
+  const { heartbeatAtMs } = cluster.relay;
+  const isSetUp = cluster.mode === 'active' || (isShadow(cluster) && heartbeatAtMs > 0);
+  if (!isSetUp) return;
+  if (heartbeatAtMs > 0) publishSilence(deps, cluster, Math.max(0, deps.now() - heartbeatAtMs));
   deps.metrics.put('FirstListsMissing', hasSynced(cluster) ? 0 : 1, dimensions);
   const withoutWriter = servicesWithoutWriter(cluster);
   if (withoutWriter !== undefined) deps.metrics.put('ServicesWithoutWriter', withoutWriter, dimensions);
@@ -34,4 +31,13 @@ export function publishStates(deps: Pick<SweepDeps, 'metrics' | 'now'>, cluster:
   deps.metrics.put('CircuitOpen', isCircuitOpen, dimensions);
   deps.metrics.put('OpenCircuits', isCircuitOpen, dimensions);
   deps.metrics.put('WriterConflict', cluster.writerConflict ? 1 : 0, dimensions);
+}
+
+function publishSilence(
+  { metrics }: Pick<SweepDeps, 'metrics'>,
+  { id: cluster }: ClusterRecord,
+  silentMs: number,
+): void {
+  metrics.put('RelayHeartbeatAge', silentMs / 1000, { cluster });
+  metrics.put('SilentRelays', silentMs > silentAfterMs ? 1 : 0, { cluster });
 }

@@ -80,46 +80,56 @@ async function verifyUnbound(
   await clearUnverified(deps.table, cluster, unbound);
 }
 
+type History = 'same' | 'late' | 'new' | 'foreign' | 'unknown';
+
 /**
  * Returns the history that an unbound session belongs to. `unknown`: the cluster does not answer, or
  * contradicts both the session and the record.
  */
-async function historyOf(
-  deps: SweepDeps,
-  cluster: ClusterRecord,
-  unbound: UnboundSession,
-): Promise<'same' | 'late' | 'new' | 'foreign' | 'unknown'> {
+async function historyOf(deps: SweepDeps, cluster: ClusterRecord, unbound: UnboundSession): Promise<History> {
   const sawStepBack = unbound.uid === cluster.uid && unbound.rewoundAtMs !== undefined;
   if (sawStepBack && unbound.rewoundAtMs > cluster.incarnationSinceMs) return 'new';
   // Otherwise another relay has reported the same step back, and the session belongs to the incarnation that
   // began with it, or this relay's clock is slow.
   try {
-    // The question is which cluster answers: the call is not held to the identity in the record.
-    const api = await deps.cluster({ ...cluster, uid: '' });
-    const uid = await api.identity();
-    if (uid !== cluster.uid) return uid === unbound.uid ? 'new' : 'unknown';
-    // Its versions belong to another history, and some could win against all later versions of ours.
-    if (unbound.uid !== cluster.uid) return 'foreign';
-    // Each kind is checked: kinds may be in different etcds, and the known version of a quiet kind may be a
-    // minute old.
-    const behind = await concurrently(
-      kinds.length,
-      kinds,
-      async (kind) => (await currentVersion(api, cluster, kind)) < cluster.relay.readUpTo[kind],
-    );
-    if (behind.includes(true)) return 'new';
-    return cluster.incarnation === 1 || sawStepBack ? 'same' : 'late';
+    return await historyByCluster(deps, cluster, unbound, sawStepBack);
   } catch (error) {
     if (!(error instanceof ClusterApiError)) throw error;
-    // A cluster in shadow mode may never be reachable from here, so its relays are believed. A session is
-    // accepted if no heartbeat of a known relay has come since.
+    // A cluster in shadow mode may never be reachable from here, so its relays are believed.
     if (servesFromSnapshot(cluster)) return 'unknown';
-    if (sawStepBack) return 'same';
-    const stood =
-      deps.now() - unbound.sinceMs > believedAfterMs && handledAtMs(cluster.relay) < unbound.sinceMs;
-    return stood ? 'new' : 'unknown';
+    return sawStepBack ? 'same' : historyByHeartbeats(cluster, unbound, deps.now());
   }
 }
+
+async function historyByCluster(
+  deps: SweepDeps,
+  cluster: ClusterRecord,
+  unbound: UnboundSession,
+  sawStepBack: boolean,
+): Promise<History> {
+  // The question is which cluster answers: the call is not held to the identity in the record.
+  const api = await deps.cluster({ ...cluster, uid: '' });
+  const uid = await api.identity();
+  if (uid !== cluster.uid) return uid === unbound.uid ? 'new' : 'unknown';
+  // Its versions belong to another history, and some could win against all later versions of ours.
+  if (unbound.uid !== cluster.uid) return 'foreign';
+  // Each kind is checked: kinds may be in different etcds, and the known version of a quiet kind may be a
+  // minute old.
+  const behind = await concurrently(
+    kinds.length,
+    kinds,
+    async (kind) => (await currentVersion(api, cluster, kind)) < cluster.relay.readUpTo[kind],
+  );
+  if (behind.includes(true)) return 'new';
+  return cluster.incarnation === 1 || sawStepBack ? 'same' : 'late';
+}
+
+/** A session is accepted if no heartbeat of a known relay has come since it began. */
+const historyByHeartbeats = (
+  { relay }: ClusterRecord,
+  { sinceMs }: UnboundSession,
+  nowMs: number,
+): History => (nowMs - sinceMs > believedAfterMs && handledAtMs(relay) < sinceMs ? 'new' : 'unknown');
 
 async function verifyOutdated(
   deps: SweepDeps,

@@ -2,7 +2,7 @@
  * The Lease (coordination.k8s.io/v1) that relays of one cluster share: the only thing in the cluster that a
  * relay may write.
  */
-import { isConflict, isNotFound } from '#shared/clusters/api/errors.ts';
+import { type ClusterApiError, isConflict, isNotFound } from '#shared/clusters/api/errors.ts';
 import { statusError } from '#shared/clusters/api/status.ts';
 import type { HttpTransport } from '#shared/clusters/api/transport.ts';
 import { isResourceVersion } from '#shared/kube/resource-version-text.ts';
@@ -74,13 +74,15 @@ export function httpLeaseStore(
       });
       if (answer.status === 200 || answer.status === 201) return parse(answer.body);
       const error = statusError(answer);
-      // 404: the Lease was deleted meanwhile. For a POST the namespace is missing, which stays an error.
-      if (isConflict(error) || error.reason === 'AlreadyExists' || (over && isNotFound(error)))
-        return undefined;
+      if (isOvertaken(error, over)) return undefined;
       throw error;
     },
   };
 }
+
+/** 404: the Lease was deleted meanwhile. For a POST the namespace is missing, which stays an error. */
+const isOvertaken = (error: ClusterApiError, over: Lease | undefined): boolean =>
+  isConflict(error) || error.reason === 'AlreadyExists' || (over !== undefined && isNotFound(error));
 
 interface WireLease {
   readonly metadata?: {

@@ -45,14 +45,7 @@ export async function deliver(
     } catch (error) {
       stop.throwIfAborted();
       const refused = error instanceof SendError ? error.refused : [];
-      for (const { body } of refused) {
-        meter.count('relay_refused_total');
-        log.error('message dropped: the queue refuses it for good', {
-          error: String(error),
-          bytes: body.length,
-          ...contentOf(body, deps),
-        });
-      }
+      reportDropped(deps, refused, error);
       messages = messages.filter((m) => !refused.includes(m));
       if (refused.length > 0) continue;
       meter.count('relay_queue_errors_total');
@@ -66,6 +59,17 @@ export async function deliver(
       attempt++;
       await sleep(clock, delayMs, stop);
     }
+  }
+}
+
+function reportDropped(deps: OutboxDeps, dropped: readonly OutgoingMessage[], error: unknown): void {
+  for (const { body } of dropped) {
+    deps.meter.count('relay_refused_total');
+    deps.log.error('message dropped: the queue refuses it for good', {
+      error: String(error),
+      bytes: body.length,
+      ...contentOf(body, deps),
+    });
   }
 }
 

@@ -1,15 +1,21 @@
 import type { AnnotatedServices } from '#shared/kube/services.ts';
-import { type EndpointSlice, isInput, type Kind, type OutputKind, type Pod } from '#shared/kube/types.ts';
+import {
+  type EndpointSlice,
+  type InputKind,
+  isInput,
+  type Kind,
+  type OutputKind,
+} from '#shared/kube/types.ts';
 import type { Entry, InputEntry, OutputEntry } from '#shared/queue/messages.ts';
 import { EndpointDelays } from '../delay/endpoint-delays.ts';
-import { changeOfPod, goneState, type PodState, podState, unknownState } from '../delay/pod-state.ts';
+import { changeOfPod } from '../delay/pod-state.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { KubeObject, ObjectEvent } from '../source/watch-source.ts';
 import { deletedInput, inputEntry, type Outputs, outputEntry, relayKey, serviceOfSlice } from './entries.ts';
 import { NotReadyChanges } from './not-ready-changes.ts';
 import { OptInCounts } from './opt-in-counts.ts';
 import { isOwnImportWrite } from './own-write.ts';
-import { projectionHash } from './projection-hash.ts';
+import { isHashed, type SentChange, SentHashes } from './sent-hashes.ts';
 
 export interface SentIndexDeps extends Runtime {
   readonly outputs: Outputs;
@@ -25,7 +31,7 @@ export interface SentIndexDeps extends Runtime {
  */
 export class SentIndex {
   readonly #deps: SentIndexDeps;
-  readonly #hashes = { Pod: new Map<string, number>(), Node: new Map<string, number>() };
+  readonly #sent = new SentHashes();
   readonly delays: EndpointDelays;
   readonly #notReady: NotReadyChanges;
   readonly #services = new Map<string, string>();
@@ -43,45 +49,38 @@ export class SentIndex {
    */
   onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
     const key = relayKey(object);
-    const observedAtMs = this.#deps.clock.now();
     this.#optIn.note(kind, object, type === 'DELETED');
     if (kind === 'EndpointSlice') this.delays.sliceChanged(key, object as EndpointSlice, type === 'DELETED');
-    const limits = this.#deps.limits.relay;
-    let entry: Entry;
-    try {
-      if (!isInput(kind))
-        entry = outputEntry(kind, object, version, {
-          outputs: this.#deps.outputs,
-          more: this.#more(kind, type, object, observedAtMs),
-          limits,
-        });
-      else if (type === 'DELETED') entry = deletedInput(object, version, observedAtMs);
-      else entry = inputEntry(kind, object, version, observedAtMs);
-    } catch (e) {
-      // An object that cannot be read must not delay the others. The hub keeps its former state.
-      this.#unreadable(kind, key, e);
-      this.#forgetOne(kind, key);
-      return undefined;
-    }
-    if (isOwnImportWrite(entry)) return undefined;
-    if (kind !== 'Pod' && kind !== 'Node') return entry;
-    const sent = this.#hashes[kind].get(key);
-    const hash =
-      'projection' in entry && entry.projection !== undefined
-        ? hashWithState(entry.projection, kind === 'Pod' ? podState(object as Pod) : unknownState)
-        : undefined;
-    if (hash !== undefined && hash === sent) {
+    const entry = this.#ifReadable(kind, key, () => this.#entryOf(kind, { type, object }, version));
+    if (!entry || isOwnImportWrite(entry)) return undefined;
+    if (!isHashed(kind)) return entry;
+    const sent = this.#sent.record(kind, object, projectionIn(entry));
+    if (!sent) {
       this.#deps.meter.add('relay_unchanged_total', kind);
       if (kind === 'Pod') this.#notReady.seen(key, withoutTime(entry as InputEntry));
       return undefined;
     }
-    if (kind === 'Pod') this.#notReady.sent(key, entry as InputEntry);
-    if (hash === undefined) this.#hashes[kind].delete(key);
-    else this.#hashes[kind].set(key, hash);
-    const change =
-      kind === 'Pod' ? changeOfPod(stateIn(sent), hash === undefined ? goneState : stateIn(hash)) : undefined;
-    if (change) this.delays.podChanged(object.metadata.uid ?? '', change);
+    if (kind === 'Pod') this.#podSent(object, entry as InputEntry, sent);
     return entry;
+  }
+
+  #podSent(pod: KubeObject, entry: InputEntry, { before, after }: SentChange): void {
+    this.#notReady.sent(relayKey(pod), entry);
+    const change = changeOfPod(before, after);
+    if (change) this.delays.podChanged(pod.metadata.uid ?? '', change);
+  }
+
+  #entryOf(kind: Kind, event: ObjectEvent, version: string): Entry {
+    const { clock, outputs, limits } = this.#deps;
+    const { type, object } = event;
+    const observedAtMs = clock.now();
+    if (!isInput(kind)) {
+      const more = this.#more(kind, event, observedAtMs);
+      return outputEntry(kind, object, version, { outputs, more, limits: limits.relay });
+    }
+    return type === 'DELETED'
+      ? deletedInput(object, version, observedAtMs)
+      : inputEntry(kind, object, version, observedAtMs);
   }
 
   /**
@@ -91,38 +90,34 @@ export class SentIndex {
   onListed(kind: Kind, object: KubeObject, version: string, beside: boolean): Entry | undefined {
     const key = relayKey(object);
     if (!beside) this.#optIn.note(kind, object);
-    try {
-      if (!isInput(kind)) {
-        if (!beside && kind === 'EndpointSlice') {
-          this.#services.set(key, serviceOfSlice(object));
-          this.delays.sliceListed(key, object as EndpointSlice);
-        }
-        return outputEntry(kind, object, version, {
-          outputs: this.#deps.outputs,
-          limits: this.#deps.limits.relay,
-        });
-      }
-      const entry = inputEntry(kind, object, version);
-      if (kind === 'Pod' || kind === 'Node') {
-        const state = kind === 'Pod' ? podState(object as Pod) : unknownState;
-        const hash = hashWithState(entry.projection ?? '', state);
-        if (!beside) this.#hashes[kind].set(key, hash);
-        // List and watch differ, and either may be ahead. If it is the list, then the watch has missed an
-        // event: its next one must not be dropped.
-        else if (this.#hashes[kind].get(key) !== hash) this.#hashes[kind].delete(key);
-        if (kind === 'Pod') this.#notReady.sent(key, entry);
-      }
-      return entry;
-    } catch (e) {
-      this.#unreadable(kind, key, e);
-      this.#forgetOne(kind, key);
-      return undefined;
+    return this.#ifReadable(kind, key, () =>
+      isInput(kind)
+        ? this.#listedInput(kind, object, version, beside)
+        : this.#listedOutput(kind, object, version, beside),
+    );
+  }
+
+  #listedInput(kind: InputKind, object: KubeObject, version: string, beside: boolean): Entry {
+    const entry = inputEntry(kind, object, version);
+    const { projection = '' } = entry;
+    if (isHashed(kind) && beside) this.#sent.compare(kind, object, projection);
+    else if (isHashed(kind)) this.#sent.record(kind, object, projection);
+    if (kind === 'Pod') this.#notReady.sent(relayKey(object), entry);
+    return entry;
+  }
+
+  #listedOutput(kind: OutputKind, object: KubeObject, version: string, beside: boolean): Entry {
+    const { outputs, limits } = this.#deps;
+    if (!beside && kind === 'EndpointSlice') {
+      this.#services.set(relayKey(object), serviceOfSlice(object));
+      this.delays.sliceListed(relayKey(object), object as EndpointSlice);
     }
+    return outputEntry(kind, object, version, { outputs, limits: limits.relay });
   }
 
   /** Call it before a list from whose version a watch begins. */
   reset(kind: Kind): void {
-    if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].clear();
+    if (isHashed(kind)) this.#sent.reset(kind);
     if (kind === 'Pod') this.#notReady.clear();
     if (kind === 'EndpointSlice') this.#services.clear();
     this.delays.reset(kind);
@@ -145,12 +140,7 @@ export class SentIndex {
   }
 
   /** Fields of an output's entry besides the object; for a slice also its former service. */
-  #more(
-    kind: OutputKind,
-    type: ObjectEvent['type'],
-    object: KubeObject,
-    observedAtMs: number,
-  ): Partial<OutputEntry> {
+  #more(kind: OutputKind, { type, object }: ObjectEvent, observedAtMs: number): Partial<OutputEntry> {
     const more = { observedAtMs, ...(type === 'DELETED' && { deleted: true as const }) };
     if (kind === 'Endpoints') return more;
     const key = relayKey(object);
@@ -162,22 +152,23 @@ export class SentIndex {
     return moved ? { ...more, formerService: former } : more;
   }
 
-  #forgetOne(kind: Kind, key: string): void {
-    if (kind === 'Pod' || kind === 'Node') this.#hashes[kind].delete(key);
-    if (kind === 'Pod') this.#notReady.forget(key);
-    this.#services.delete(key);
-  }
-
-  #unreadable(kind: Kind, key: string, error: unknown): void {
-    this.#deps.meter.add('relay_unsendable_total', kind);
-    this.#deps.log.error('object cannot be projected', { kind, key, error });
+  /** An object that cannot be read must not delay the others. The hub keeps its former state. */
+  #ifReadable(kind: Kind, key: string, entryOf: () => Entry): Entry | undefined {
+    try {
+      return entryOf();
+    } catch (error) {
+      this.#deps.meter.add('relay_unsendable_total', kind);
+      this.#deps.log.error('object cannot be projected', { kind, key, error });
+      if (isHashed(kind)) this.#sent.forget(kind, key);
+      if (kind === 'Pod') this.#notReady.forget(key);
+      this.#services.delete(key);
+      return undefined;
+    }
   }
 }
 
+const projectionIn = (entry: Entry): string | undefined =>
+  'projection' in entry ? entry.projection : undefined;
+
 /** It waits on purpose, which is no latency. */
 const withoutTime = ({ observedAtMs: _, ...entry }: InputEntry): InputEntry => entry;
-
-/** A pod's hash has its state in the last two bits, which needs no memory. */
-const hashWithState = (projection: string, state: PodState): number => projectionHash(projection) * 4 + state;
-const stateIn = (hash: number | undefined): PodState =>
-  hash === undefined ? unknownState : ((hash % 4) as PodState);

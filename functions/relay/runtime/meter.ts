@@ -9,9 +9,11 @@ import {
 } from '#shared/contract/relay-metrics.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 
+type Series = readonly [labels: string, value: number];
+
 export interface Gauge {
   readonly name: RelayGauge;
-  readonly values: readonly (readonly [labels: string, value: number])[];
+  readonly values: readonly Series[];
 }
 
 type Labels = { readonly [label: string]: string };
@@ -75,27 +77,29 @@ export class Meter {
         values,
       ]),
     );
-    const out: string[] = [];
-    for (const [name, { type, byKind, help }] of Object.entries<RelayMetric>(relayMetrics)) {
-      const series = byKind ? kinds.map((kind) => `{kind="${kind}"}`) : [''];
-      const values =
-        type === 'gauge'
-          ? (given.get(name as RelayGauge) ?? [])
-          : type === 'histogram'
-            ? this.#histogram(name as RelayHistogram)
-            : series.map((labels) => [labels, this.#values.get(name + labels) ?? 0] as const);
-      if (values.length === 0) continue;
-      out.push(
-        `# HELP ${name} ${help}`,
-        `# TYPE ${name} ${type}`,
-        ...values.map(([labels, value]) => `${name}${labels} ${value}`),
-      );
-    }
-    return `${out.join('\n')}\n`;
+    const seriesOf = (name: string, { type, byKind }: RelayMetric): readonly Series[] => {
+      if (type === 'gauge') return given.get(name as RelayGauge) ?? [];
+      return type === 'histogram' ? this.#histogram(name as RelayHistogram) : this.#counter(name, byKind);
+    };
+    const lines = Object.entries<RelayMetric>(relayMetrics).flatMap(([name, metric]) => {
+      const series = seriesOf(name, metric);
+      if (series.length === 0) return [];
+      return [
+        `# HELP ${name} ${metric.help}`,
+        `# TYPE ${name} ${metric.type}`,
+        ...series.map(([labels, value]) => `${name}${labels} ${value}`),
+      ];
+    });
+    return `${lines.join('\n')}\n`;
+  }
+
+  #counter(name: string, byKind: boolean | undefined): readonly Series[] {
+    const labels = byKind ? kinds.map((kind) => `{kind="${kind}"}`) : [''];
+    return labels.map((label) => [label, this.#values.get(name + label) ?? 0]);
   }
 
   /** The lines of a histogram, each with the suffix of its name. Buckets are cumulative. */
-  #histogram(name: RelayHistogram): readonly (readonly [labels: string, value: number])[] {
+  #histogram(name: RelayHistogram): readonly Series[] {
     const bounds = [...boundsOf[name].map(String), '+Inf'];
     return [...this.#observed].flatMap(([key, { buckets, sum }]) => {
       const [histogram, labels = ''] = key.split(' ');

@@ -134,7 +134,7 @@ async function* lines(chunks: AsyncIterable<Buffer>, longest: number): AsyncGene
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
       const piece = chunk.subarray(start, end);
       start = end + 1;
-      const line = parts.length > 0 ? Buffer.concat([...parts, piece]) : piece;
+      const line = joined(parts, piece);
       parts = [];
       held = 0;
       if (line.length > 0) yield line;
@@ -146,6 +146,9 @@ async function* lines(chunks: AsyncIterable<Buffer>, longest: number): AsyncGene
   }
   // A line without its end was cut off with the connection; the resumed watch repeats its event.
 }
+
+const joined = (parts: readonly Buffer[], last: Buffer): Buffer =>
+  parts.length > 0 ? Buffer.concat([...parts, last]) : last;
 
 async function firstBytes(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = [];
