@@ -3,6 +3,7 @@ import { objectiveMs } from '#shared/contract/metrics.ts';
 import { serviceReference } from '#shared/controllers/slices/outcome.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { GivenUp } from '#shared/workqueue/finish.ts';
+import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import type { RunResult } from '../state/run-result.ts';
 
@@ -12,34 +13,46 @@ interface Times {
   readonly endedMs: number;
 }
 
-export function reportMetrics(
-  deps: SyncDeps,
-  key: ServiceKey,
-  { outcomes, server, imported }: RunResult,
-  { latencyFromMs, beganMs, endedMs }: Times,
-): void {
+export function reportMetrics(deps: SyncDeps, key: ServiceKey, result: RunResult, times: Times): void {
   const { cluster } = key;
-  const all = [...outcomes.values()];
-  const slices = (server?.writes.EndpointSlice ?? 0) + (imported?.slices ?? 0);
-  const wrote = (server?.writes.Endpoints ?? 0) + slices;
-  deps.metrics.put('SyncDuration', endedMs - beganMs, { cluster });
-  if (server?.writes.Endpoints) deps.metrics.put('WritesEndpoints', server.writes.Endpoints, { cluster });
-  if (slices > 0) deps.metrics.put('WritesSlices', slices, { cluster });
-  if (imported && imported.slices > 0) deps.metrics.put('WritesImports', imported.slices, { cluster });
-  const waiting = all.filter((o) => o.kind === 'requeued').length;
-  const failed = all.filter((o) => o.kind === 'failed');
-  if (waiting > 0) deps.metrics.put('SyncsWaiting', waiting, { cluster });
-  if (failed.length > 0) deps.metrics.put('SyncsFailed', failed.length, { cluster });
-  if (waiting + failed.length === 0) {
-    deps.metrics.put(wrote > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
-    if (wrote === 0 || latencyFromMs === undefined) return;
-    if (imported) deps.metrics.put('ImportLatency', Math.max(0, endedMs - latencyFromMs), { cluster });
-    else reportLatency(deps, cluster, Math.max(0, endedMs - latencyFromMs));
-  }
-  for (const { error } of failed) deps.log.warn('sync failed', { ...key, error });
+  deps.metrics.put('SyncDuration', times.endedMs - times.beganMs, { cluster });
+  const writes = reportWrites(deps, cluster, result);
+  if (!reportOutcomes(deps, key, [...result.outcomes.values()])) return;
+  deps.metrics.put(writes > 0 ? 'SyncsWritten' : 'SyncsUnchanged', 1, { cluster });
+  if (writes > 0) reportLatency(deps, cluster, result, times);
 }
 
-function reportLatency({ metrics }: SyncDeps, cluster: string, latencyMs: number): void {
+/** Returns the number of writes. */
+function reportWrites({ metrics }: SyncDeps, cluster: string, { server, imported }: RunResult): number {
+  const imports = imported?.slices ?? 0;
+  const endpoints = server?.writes.Endpoints ?? 0;
+  const slices = (server?.writes.EndpointSlice ?? 0) + imports;
+  if (endpoints > 0) metrics.put('WritesEndpoints', endpoints, { cluster });
+  if (slices > 0) metrics.put('WritesSlices', slices, { cluster });
+  if (imports > 0) metrics.put('WritesImports', imports, { cluster });
+  return endpoints + slices;
+}
+
+/** Returns true if every part is done. */
+function reportOutcomes({ metrics, log }: SyncDeps, key: ServiceKey, outcomes: readonly Outcome[]): boolean {
+  const { cluster } = key;
+  const waiting = outcomes.filter((o) => o.kind === 'requeued').length;
+  const failed = outcomes.filter((o) => o.kind === 'failed');
+  if (waiting > 0) metrics.put('SyncsWaiting', waiting, { cluster });
+  if (failed.length > 0) metrics.put('SyncsFailed', failed.length, { cluster });
+  for (const { error } of failed) log.warn('sync failed', { ...key, error });
+  return waiting + failed.length === 0;
+}
+
+function reportLatency(
+  { metrics }: SyncDeps,
+  cluster: string,
+  { imported }: RunResult,
+  { latencyFromMs, endedMs }: Times,
+): void {
+  if (latencyFromMs === undefined) return;
+  const latencyMs = Math.max(0, endedMs - latencyFromMs);
+  if (imported) return metrics.put('ImportLatency', latencyMs, { cluster });
   metrics.put('SyncLatency', latencyMs, { cluster });
   metrics.put('SyncsDue', 1, { cluster });
   metrics.put('SyncsOnTime', latencyMs <= objectiveMs ? 1 : 0, { cluster });
