@@ -4,7 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
-import { nodesOf } from '#functions/sync/state/inputs.ts';
+import { nodesOf } from '#functions/sync/state/kept-nodes.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';

@@ -21,7 +21,7 @@ const queries: Record<string, Bound> = {
   'functions/ingest/inputs/input-list-page.ts rangeReader': 'bytes',
   'functions/ingest/wake-ups/concerned-services.ts nodesOf': 'paged',
   'functions/ingest/wake-ups/selectors.ts selectorsOf': 'paged',
-  'functions/sync/state/inputs.ts readNodes': 'paged',
+  'functions/sync/state/kept-nodes.ts readNodes': 'paged',
   'infra/cli/ask/explain-service.ts readExplainInput': 'command',
   'infra/cli/ask/imports-of-other-sets.ts otherSetsLines': 'command',
   'infra/cli/act/imports-withdraw.ts importedNames': 'command',

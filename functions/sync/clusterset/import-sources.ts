@@ -15,7 +15,7 @@ import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { type SetEntries, saveWinner } from '#shared/store/clusterset-index.ts';
 import { readExportedPods, type StoredExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
-import { nodesOf } from '../state/inputs.ts';
+import { nodesOf } from '../state/kept-nodes.ts';
 import { requeueRun } from '../state/requeue.ts';
 import { type ClustersetRun, keyInSet } from './clusterset-run.ts';
 

@@ -7,7 +7,8 @@ import {
   saveExportedPods,
 } from '#shared/store/exported-pods-record.ts';
 import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
-import { nodesOf, readPods, selected } from '../state/inputs.ts';
+import { readPods, selected } from '../state/inputs.ts';
+import { nodesOf } from '../state/kept-nodes.ts';
 import { requeueRun } from '../state/requeue.ts';
 import type { ClustersetRun } from './clusterset-run.ts';
 

@@ -7,17 +7,10 @@ import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
 import type { HintsRecord } from '#shared/controllers/slices/plan.ts';
 import type { ProjectedPod } from '#shared/kube/projection/pod-projection.ts';
-import { decodeProjection } from '#shared/kube/projection/projection.ts';
 import { type Selector, selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
-import {
-  decodeObjectOf,
-  isAlive,
-  type ObjectRecord,
-  objectPages,
-  readObject,
-} from '#shared/store/inputs/objects.ts';
+import { decodeObjectOf, type ObjectRecord, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import {
   type OutputRecord,
@@ -29,7 +22,8 @@ import {
 } from '#shared/store/outputs/outputs.ts';
 import { readCounts, type ServiceCounts } from '#shared/store/outputs/service-counts.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
-import type { KeptNodes, NodesRead, SyncDeps } from './deps.ts';
+import type { SyncDeps } from './deps.ts';
+import { admittedScope, nodesOf } from './kept-nodes.ts';
 
 export interface Inputs {
   readonly serviceRecord: ObjectRecord | undefined;
@@ -47,7 +41,7 @@ export interface Inputs {
    * For a Service with a selector and a different annotated one: the Service and its pods as they would be
    * without the selector.
    */
-  readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] };
+  readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] } | undefined;
   readonly nodes: ReadonlyMap<string, Node>;
   readonly outputs: readonly OutputRecord[];
   /** The next save makes its deltas against these. */
@@ -96,10 +90,6 @@ export async function prefetchInputs(deps: SyncDeps, key: ServiceKey): Promise<P
   }
 }
 
-/** The nodes of a cluster are kept by runs that it has admitted. */
-export const admittedScope = (deps: SyncDeps, cluster: string): string | undefined =>
-  deps.nodes.get(cluster)?.scope;
-
 export interface InputsToRead {
   readonly cluster: ClusterRecord;
   readonly key: ServiceKey;
@@ -113,46 +103,66 @@ export interface InputsToRead {
   readonly prefetched?: PrefetchedInputs | undefined;
 }
 
-export async function readInputs(
-  deps: SyncDeps,
-  { cluster, key, triggers: storedTriggers, items, source, ...known }: InputsToRead,
-): Promise<Inputs> {
-  const { serviceRecord, counts } = items;
-  const stored = decodeObjectOf('Service', serviceRecord);
+export async function readInputs(deps: SyncDeps, toRead: InputsToRead): Promise<Inputs> {
+  const { cluster, key, items, source } = toRead;
+  const stored = decodeObjectOf('Service', items.serviceRecord);
   const service = stored && withOptInSelectorFor(stored, cluster);
-  const selects = service?.spec?.selector && service.spec.type !== 'ExternalName';
-  const selector = service?.spec?.selector ?? {};
-  const rehearsal =
-    source === 'observed' && stored && cluster.optIn !== 'off' ? withAnnotatedSelector(stored) : undefined;
-  const prefetched =
-    source === 'written' && known.prefetched?.scope === cluster.cacheScope ? known.prefetched : undefined;
-  const [{ outputs, bodies }, triggers, namespacePods, nodes, rehearsedPods] = await allToEnd([
+  const prefetched = countingPrefetch(toRead);
+  const [{ outputs, bodies }, triggers, { namespacePods, nodes }, rehearsal] = await allToEnd([
     prefetched?.saved ?? savedOn(deps, key, source),
-    storedTriggers,
-    selects ? (prefetched?.pods ?? readPods(deps, key)) : [],
-    selects ? nodesOf(deps, cluster) : { nodes: new Map<string, Node>(), isCut: false },
-    rehearsal ? readPods(deps, key) : [],
+    toRead.triggers,
+    selectsPods(service) ? readPodsAndNodes(deps, toRead, prefetched?.pods) : nothingToSelect,
+    stored && rehearse(deps, toRead, stored),
   ]);
-  // The slices would lose the pods of the Nodes that were not read.
-  if (nodes.isCut)
-    throw new PodsTooLarge(
-      `cluster ${cluster.id} has more Nodes than the ${deps.limits.sync.maxNodes} that a run reads`,
-    );
   return {
-    serviceRecord,
+    serviceRecord: items.serviceRecord,
     service,
     writers: writersFor(stored, cluster),
-    ...(rehearsal && {
-      rehearsal: { service: rehearsal, pods: selected(rehearsedPods, rehearsal.spec?.selector ?? {}) },
-    }),
-    pods: selected(namespacePods, selector),
+    rehearsal,
+    pods: selected(namespacePods, service?.spec?.selector ?? {}),
     namespacePods,
-    nodes: nodes.nodes,
+    nodes,
     outputs,
     bodies,
     triggers,
-    hints: counts.hints,
+    hints: items.counts.hints,
   };
+}
+
+const countingPrefetch = ({ source, prefetched, cluster }: InputsToRead): PrefetchedInputs | undefined =>
+  source === 'written' && prefetched?.scope === cluster.cacheScope ? prefetched : undefined;
+
+const selectsPods = (service: Service | undefined): boolean =>
+  Boolean(service?.spec?.selector) && service?.spec?.type !== 'ExternalName';
+
+type PodsAndNodes = Pick<Inputs, 'namespacePods' | 'nodes'>;
+const nothingToSelect: PodsAndNodes = { namespacePods: [], nodes: new Map() };
+
+async function readPodsAndNodes(
+  deps: SyncDeps,
+  { cluster, key }: InputsToRead,
+  prefetched: readonly ProjectedPod[] | undefined,
+): Promise<PodsAndNodes> {
+  const [namespacePods, { nodes, isCut }] = await allToEnd([
+    prefetched ?? readPods(deps, key),
+    nodesOf(deps, cluster),
+  ]);
+  // The slices would lose the pods of the Nodes that were not read.
+  if (isCut)
+    throw new PodsTooLarge(
+      `cluster ${cluster.id} has more Nodes than the ${deps.limits.sync.maxNodes} that a run reads`,
+    );
+  return { namespacePods, nodes };
+}
+
+async function rehearse(
+  deps: SyncDeps,
+  { cluster, key, source }: InputsToRead,
+  stored: Service,
+): Promise<Inputs['rehearsal']> {
+  if (source !== 'observed' || cluster.optIn === 'off') return undefined;
+  const service = withAnnotatedSelector(stored);
+  return service && { service, pods: selected(await readPods(deps, key), service.spec?.selector ?? {}) };
 }
 
 /**
@@ -176,47 +186,6 @@ export const readPods = (
 
 export const selected = (pods: readonly ProjectedPod[], selector: Selector): readonly Pod[] =>
   pods.filter(({ labels }) => selectorMatches(selector, labels)).map(({ pod }) => pod);
-
-/**
- * The version is in the cluster's record, which is read before. It rises after each write of a node, so nodes
- * whose read began at this version are never older. Runs at the same version or an older one share a read:
- * all Nodes of a cluster are in one partition, and a change of one Node concerns every service of a batch.
- */
-export async function nodesOf(deps: SyncDeps, cluster: ClusterRecord): Promise<NodesRead> {
-  const kept = deps.nodes.get(cluster.id);
-  if (kept && kept.version >= cluster.nodesVersion && kept.scope === cluster.cacheScope) return kept.read;
-  const begun: KeptNodes = {
-    scope: cluster.cacheScope,
-    version: cluster.nodesVersion,
-    read: readNodes(deps, cluster.id),
-    count: 0,
-  };
-  deps.nodes.set(cluster.id, begun);
-  try {
-    const read = await begun.read;
-    begun.count = read.nodes.size;
-    const size = [...deps.nodes.values()].reduce((sum, { count }) => sum + count, 0);
-    if (size > deps.limits.sync.maxNodes)
-      for (const [id, other] of deps.nodes) if (other !== begun && other.count > 0) deps.nodes.delete(id);
-    return read;
-  } catch (error) {
-    if (deps.nodes.get(cluster.id) === begun) deps.nodes.delete(cluster.id);
-    throw error;
-  }
-}
-
-async function readNodes({ table, limits }: SyncDeps, cluster: string): Promise<NodesRead> {
-  const nodes = new Map<string, Node>();
-  for await (const page of objectPages({ table, cluster }, 'Node', '', nodesAtOnce)) {
-    for (const r of page)
-      if (isAlive(r)) nodes.set(r.name, decodeProjection('Node', '', r.name, r.projection));
-    // A relay can make up any number of them.
-    if (nodes.size > limits.sync.maxNodes) return { nodes, isCut: true };
-  }
-  return { nodes, isCut: false };
-}
-
-const nodesAtOnce = 1_000;
 
 /** Returns true for an existing slice of a Service that opts in. */
 export const isOursByOptIn = ({ kind, object }: OutputRecord): boolean =>
