@@ -25,22 +25,29 @@ export async function purgeRemoved(deps: SweepDeps, cluster: ClusterRecord): Pro
     for (const part of sweepParts) if (!(await part.leave(deps, cluster))) return;
   if (cluster.mode === 'removed' || !(await startPurge(table, cluster, startedAtMs))) return;
   const untilMs = Math.min(endAtMs(deps), startedAtMs + purgeMs);
-  let cursor = await readPurgeCursor(table, cluster.id);
-  let purged = 0;
-  for (let pages = 0; pages < maxPages && deps.now() < untilMs; pages++) {
-    // No index has the work items of services that were deleted long ago.
-    const page = await table.scanKeys(cursor);
-    const keys = page.keys.filter((key) => clusterOfKey(key) === cluster.id);
-    await concurrently(16, keys, (key) => table.delete(key));
-    purged += keys.length;
-    cursor = page.next;
-    if (cursor) continue;
+  const { isWhole, cursor, items } = await purgePages(deps, cluster.id, untilMs);
+  if (isWhole) {
     await endRemoval(deps, cluster);
-    log.info('cluster removed', { cluster: cluster.id, items: purged });
+    log.info('cluster removed', { cluster: cluster.id, items });
     return;
   }
   if (cursor) await savePurgeCursor(table, cluster.id, cursor);
-  log.info('records of a deregistered cluster purged in part', { cluster: cluster.id, items: purged });
+  log.info('records of a deregistered cluster purged in part', { cluster: cluster.id, items });
+}
+
+async function purgePages({ table, now }: SweepDeps, cluster: string, untilMs: number) {
+  let cursor = await readPurgeCursor(table, cluster);
+  let items = 0;
+  for (let pages = 0; pages < maxPages && now() < untilMs; pages++) {
+    // No index has the work items of services that were deleted long ago.
+    const page = await table.scanKeys(cursor);
+    const keys = page.keys.filter((key) => clusterOfKey(key) === cluster);
+    await concurrently(16, keys, (key) => table.delete(key));
+    items += keys.length;
+    cursor = page.next;
+    if (!cursor) return { isWhole: true, cursor, items };
+  }
+  return { isWhole: false, cursor, items };
 }
 
 async function endRemoval({ table, now }: SweepDeps, cluster: ClusterRecord): Promise<void> {

@@ -52,7 +52,10 @@ function reportLatency(
 ): void {
   if (latencyFromMs === undefined) return;
   const latencyMs = Math.max(0, endedMs - latencyFromMs);
-  if (imported) return metrics.put('ImportLatency', latencyMs, { cluster });
+  if (imported) {
+    metrics.put('ImportLatency', latencyMs, { cluster });
+    return;
+  }
   metrics.put('SyncLatency', latencyMs, { cluster });
   metrics.put('SyncsDue', 1, { cluster });
   metrics.put('SyncsOnTime', latencyMs <= objectiveMs ? 1 : 0, { cluster });

@@ -17,8 +17,8 @@ import { isFirstRunFor } from '#shared/workqueue/rules/item.ts';
 import { isNewWork } from '#shared/workqueue/rules/message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
-import { admittedScope } from './kept-nodes.ts';
 import { type PrefetchedInputs, prefetchInputs, readServiceItems, type ServiceItems } from './inputs.ts';
+import { admittedScope } from './kept-nodes.ts';
 
 export interface Prefetch {
   /** The reads that the admission needs. */

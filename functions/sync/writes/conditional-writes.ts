@@ -35,28 +35,31 @@ export interface NewSlice {
  */
 export async function createSlice(
   api: ClusterApi,
-  of: NewSlice,
+  wanted: NewSlice,
 ): Promise<{ readonly slice: EndpointSlice; readonly verb: 'create' | 'update' }> {
   for (let tries = 1; ; tries++) {
-    const slice = assignName(of.draft, of.owner, of.taken);
-    of.taken.add(slice.metadata.name);
+    const slice = assignName(wanted.draft, wanted.owner, wanted.taken);
+    wanted.taken.add(slice.metadata.name);
     try {
       return { slice: await api.create('EndpointSlice', slice), verb: 'create' };
     } catch (error) {
       if (!isAlreadyExists(error) || tries === nameTries) throw error;
-      if (!of.isAdoptable) continue;
-      const other = await api.get('EndpointSlice', of.namespace, slice.metadata.name);
-      if (!other || !of.isAdoptable(other)) continue;
-      const { uid, resourceVersion } = other.metadata;
-      return {
-        slice: await api.replace('EndpointSlice', {
-          ...slice,
-          metadata: { ...slice.metadata, uid, resourceVersion },
-        }),
-        verb: 'update',
-      };
+      const adopted = await adopt(api, slice, wanted);
+      if (adopted) return { slice: adopted, verb: 'update' };
     }
   }
+}
+
+async function adopt(
+  api: ClusterApi,
+  slice: EndpointSlice,
+  { namespace, isAdoptable }: NewSlice,
+): Promise<EndpointSlice | undefined> {
+  if (!isAdoptable) return undefined;
+  const other = await api.get('EndpointSlice', namespace, slice.metadata.name);
+  if (!other || !isAdoptable(other)) return undefined;
+  const { uid, resourceVersion } = other.metadata;
+  return api.replace('EndpointSlice', { ...slice, metadata: { ...slice.metadata, uid, resourceVersion } });
 }
 
 /** Another client may have taken all slices of the Service, whose names are in use then. */
