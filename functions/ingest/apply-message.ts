@@ -2,6 +2,7 @@
  * The first phase of a batch, for one message: it writes the entries and collects the follow-up work in
  * `effects`.
  */
+import type { RelayState } from '#shared/clusters/relay/relay-state.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { isInput } from '#shared/kube/types.ts';
 import { UnreadableMessage } from '#shared/queue/codec.ts';
@@ -21,7 +22,6 @@ import { applyInputPart } from './inputs/input-list-page.ts';
 import { applyObserved } from './outputs/observed-outputs.ts';
 import { applyOutputPart } from './outputs/output-list-page.ts';
 import { applyHeartbeat } from './session/heartbeat.ts';
-import { byOurClock } from './session/relay-clock.ts';
 import { incarnationOfSession } from './session/session.ts';
 
 /** Throws UnreadableMessage if no later try can read the body, or if it names another cluster. */
@@ -91,3 +91,25 @@ async function applyLiveInputs(context: MessageContext, message: LiveInputs): Pr
 const isOfInputs = <M extends Exclude<Events, HeartbeatMessage>>(
   m: M,
 ): m is Extract<M, LiveInputs | InputListPart> => isInput(m.kind);
+
+interface Observed {
+  readonly observedAtMs?: number;
+  readonly secondLook?: true;
+}
+
+/**
+ * Times by the clock of the relay's node become times of AWS's clock, which the hub's functions have too:
+ * latencies and the history compare the two. The difference of the clocks at the relay's last heartbeat is
+ * known to the second. `sentAtMs`: when the queue accepted the message, and nothing in it was observed
+ * later. Entries for their second look are corrected already.
+ */
+function byOurClock<E extends Observed>(
+  entries: readonly E[],
+  { clockAheadSeconds }: RelayState,
+  sentAtMs: number,
+): readonly E[] {
+  return entries.map((entry) => {
+    if (entry.observedAtMs === undefined || entry.secondLook) return entry;
+    return { ...entry, observedAtMs: Math.min(sentAtMs, entry.observedAtMs - clockAheadSeconds * 1000) };
+  });
+}

@@ -23,7 +23,6 @@ import { addWork } from '#shared/workqueue/add.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { applyMessage } from './apply-message.ts';
 import { type BatchContext, BatchEffects } from './batch/batch-context.ts';
-import { OutOfTime, timeCheck } from './batch/batch-deadline.ts';
 import type { IngestDeps } from './batch/ingest-deps.ts';
 import type { MarkApplied } from './batch/page-progress.ts';
 import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts';
@@ -195,4 +194,28 @@ async function noteWrites({
   const count = async (namespace: string) =>
     [namespace, await noting(namespace, countPodWrite(store, namespace))] as const;
   return { versions: new Map(await concurrently(16, [...effects.podsWritten], count)), unnoted, failures };
+}
+
+/**
+ * The batch has no time to write more objects, or no memory to notify more services. When the message comes
+ * again, objects that are written are skipped.
+ */
+class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}
+
+/** The rest of the time is for notifying the services, which takes twice as many calls. */
+const writingShare = 1 / 3;
+
+/**
+ * Returns a function that throws OutOfTime once the time for writing is up, or once `effects` is full.
+ * `deadline`: when the worker is stopped, ms since the epoch. A worker that is stopped before it has notified
+ * the services has notified none of them, so only a share of the time until then is for writing.
+ */
+function timeCheck(effects: Pick<BatchEffects, 'isFull'>, now: () => number, deadline: number): () => void {
+  const until = now() + (deadline - now()) * writingShare;
+  return () => {
+    if (now() > until) throw new OutOfTime('too little time left to write more');
+    if (effects.isFull) throw new OutOfTime('too many notifications to write more');
+  };
 }

@@ -9,20 +9,30 @@
  */
 
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { hasRuns, isDeregistered, servesFromSnapshot, writesAnything } from '#shared/clusters/writer/mode.ts';
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import {
+  hasRuns,
+  isDeregistered,
+  isShadow,
+  servesFromSnapshot,
+  writesAnything,
+} from '#shared/clusters/writer/mode.ts';
 import { isWalkPending, markWakesAfterFirstLists, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
+import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { allToEnd } from '#shared/concurrently.ts';
+import { trafficDistributions } from '#shared/contract/upstream-metrics.ts';
 import type { WalkPosition } from '#shared/store/inputs/service-walk.ts';
+import { totalGauges } from '#shared/store/outputs/service-counts.ts';
+import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import { addStep } from '#shared/workqueue/add-all.ts';
 import type { WakeUp } from '#shared/workqueue/rules/message.ts';
 import { checkCredentials, dueForCredentials } from './check-credentials.ts';
 import { checkPermissions, dueForCheck } from './check-permissions.ts';
-import { reportCluster } from './cluster-report.ts';
-import { publishGauges } from './gauges.ts';
-import { wakeOverdue } from './overdue.ts';
+import { findOverdue, wakeOverdue } from './overdue.ts';
 import { sendOwnLists } from './own-list.ts';
 import { purgeRemoved } from './purge-removed.ts';
 import { resync } from './resync.ts';
+import { publishStates } from './states.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
 import { askMs, rotated, SweepRun } from './sweep-run.ts';
 import { verifySession } from './verify-session.ts';
@@ -160,5 +170,47 @@ async function finishSwitches(run: SweepRun, clusters: readonly ClusterRecord[])
       else deps.log.info('every service enqueued', { cluster: id, mode: record.mode });
     });
     unfinished = next;
+  }
+}
+
+/** Upstream's gauges (ME-3..5, ME-9), summed over the services of a cluster. */
+async function publishGauges(deps: Pick<SweepDeps, 'table' | 'metrics'>, cluster: string): Promise<void> {
+  const totals = await totalGauges(deps.table, cluster);
+  deps.metrics.put('endpoint_slice_controller_endpoints_desired', totals.endpointsDesired, { cluster });
+  deps.metrics.put('endpoint_slice_controller_num_endpoint_slices', totals.slicesActual, { cluster });
+  deps.metrics.put('endpoint_slice_controller_desired_endpoint_slices', totals.slicesDesired, { cluster });
+  for (const value of trafficDistributions) {
+    deps.metrics.put(
+      'endpoint_slice_controller_services_count_by_traffic_distribution',
+      totals.services[value] ?? 0,
+      {
+        cluster,
+        traffic_distribution: value,
+      },
+    );
+  }
+}
+
+/**
+ * Publishes a cluster's ages and state, read from the table alone. Resolves to the wake-ups of the overdue
+ * services.
+ */
+async function reportCluster(deps: SweepDeps, record: ClusterRecord): Promise<readonly WakeUp[]> {
+  const cluster = record.id;
+  try {
+    deps.metrics.put(
+      'ShadowDifferences',
+      isShadow(record) ? await countDifferences(deps.table, cluster) : 0,
+      { cluster },
+    );
+    const { overdue, oldestSeconds } = await findOverdue(deps, record);
+    // A cluster that does not answer is behind by definition, and has an alarm of its own.
+    deps.metrics.put('OldestDirtyAge', blockedBy(record) || !hasSynced(record) ? 0 : oldestSeconds, {
+      cluster,
+    });
+    return overdue;
+  } finally {
+    publishStates(deps, record);
+    deps.flush();
   }
 }

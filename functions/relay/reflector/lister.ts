@@ -5,7 +5,6 @@ import { encodeParts, type ListedObject } from '#shared/queue/list-parts.ts';
 import type { EventsHeader } from '#shared/queue/messages.ts';
 import { relayKey } from '../projection/entries.ts';
 import { ClusterReplaced } from '../runtime/relay-errors.ts';
-import { compareBytes } from '../source/key-order.ts';
 import { checkVersion, isNewer } from '../source/resource-version.ts';
 import { type ListPage, MalformedAnswer } from '../source/watch-source.ts';
 import type { PageSize } from './page-size.ts';
@@ -50,7 +49,7 @@ export async function listAll(
   let version = '';
   let parts = 0;
   if (!beside) deps.sentIndex.reset(kind);
-  for await (const { asOf, objects, from, to } of pagesOf(deps, request, signal)) {
+  for await (const { asOf, objects, from, to } of listedPages(deps, request, signal)) {
     version = asOf;
     const range = { from, to, first: parts };
     const { bodies, tooLarge } = encodeParts({ header, kind, asOf, listId }, objects, range, deps.limits);
@@ -69,7 +68,7 @@ interface PageOfList extends Pick<ReadPage, 'asOf' | 'objects'> {
 }
 
 /** The pages of one list, all of one version. Each is requested when the one before it is sent. */
-async function* pagesOf(
+async function* listedPages(
   deps: ListerDeps,
   request: ListRequest,
   signal: AbortSignal,
@@ -162,3 +161,6 @@ function checkAscending(kind: Kind, from: string, objects: readonly ListedObject
     before = key;
   }
 }
+
+/** Keys as etcd orders them: by their bytes, which is not the order of UTF-16 units that `<` has. */
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
