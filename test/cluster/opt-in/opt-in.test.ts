@@ -131,6 +131,23 @@ describe('beside the built-in controllers', { concurrent: true, timeout: 240_000
     expect(ours(world.slices('web'))).toEqual([]);
   });
 
+  it('a set-based selector gets a Service handed over, and a label of its own gets it back', async () => {
+    const world = await withPods();
+    await optedIn(world, 'web', 'app in (web, edge), !canary');
+    await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(three));
+    await world.pod('edge-0', { labels: { app: 'edge' }, ips: ['10.1.0.8'] });
+    await world.pod('edge-1', { labels: { app: 'edge', canary: 'yes' }, ips: ['10.1.0.9'] });
+    const four = [...three, '10.1.0.8'];
+    await world.eventually(() => expect(served(ours(world.slices('web')))).toEqual(four));
+    await hubSettled(world);
+    expect(served(world.slices('web'))).toEqual(four);
+    const polled = pollUnion(world, 'web', three);
+    await change(world, 'web', { spec: { selector: { app: 'web' } } });
+    await world.eventually(() => expect(ours(world.slices('web'))).toEqual([]));
+    expect(served(theirs(world.slices('web')))).toEqual(three);
+    expect((await polled()).gaps).toEqual([]);
+  });
+
   it('a service that goes there and back many times never misses an address, and ends with one writer', async () => {
     const world = await withPods();
     await rehearsed(world, 'web', 'web');
