@@ -53,6 +53,9 @@ await archive(join(out, `${name}-relay-bundle-${version}.tgz`), 'dist', ['relay'
 await cp('dist/sbom.cdx.json', join(out, `${name}-${version}.sbom.cdx.json`));
 const materials = await packImage(`${name}-relay-image`);
 
+// What `npm run test:multi-cluster` and `npm run test:packets -- --all` have left, of this version only.
+for (const suite of ['multi-cluster', 'packets']) await packConformance(suite);
+
 // Records and messages of this version, for the next version's upgrade test (docs/upgrading.md).
 await run(process.execPath, [
   'test/upgrade/record.main.ts',
@@ -77,6 +80,23 @@ await writeFile(join(out, `${name}-${version}.provenance.json`), `${JSON.stringi
 const sums = (await released()).map((file) => `${file.sha256}  ${file.name}`);
 await writeFile(join(out, 'SHA256SUMS'), `${sums.join('\n')}\n`);
 for (const line of sums) console.log(line);
+
+/** A release without the report of a suite says so: the tests need minutes, and root for real packets. */
+async function packConformance(suite: string): Promise<void> {
+  const report = join('dist/conformance', suite);
+  const text = await readFile(`${report}.yaml`, 'utf8').catch(() => 'null');
+  const { implementation } = (parse(text) ?? {}) as {
+    readonly implementation?: { readonly version: string };
+  };
+  if (implementation?.version !== version) {
+    console.error(
+      `no conformance report of ${version} is in ${report}.yaml: npm run test:${suite} writes it`,
+    );
+    return;
+  }
+  for (const type of ['yaml', 'html'])
+    await cp(`${report}.${type}`, join(out, `${name}-${version}.conformance-${suite}.${type}`));
+}
 
 /** The image with its bill of materials. Returns what was put in besides the bundle. */
 async function packImage(image: string): Promise<readonly Material[]> {

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { conformanceReporter } from './conformance-report.ts';
 
 /**
  * Several real control planes and one hub: `npm run test:multi-cluster`. The first run builds the control
@@ -7,6 +8,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/multi-cluster/**/*.test.ts'],
+    reporters: ['default', conformanceReporter('multi-cluster', ({ name }) => /^spec \d+: /.test(name))],
     maxConcurrency: 6,
     testTimeout: 300_000,
     hookTimeout: 15 * 60_000,

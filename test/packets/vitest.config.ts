@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { conformanceReporter } from '../multi-cluster/conformance-report.ts';
 
 /** Files of `npm run test:packets -- --all` alone. */
 const long = ['policies', 'preferences', 'lost-cluster', 'conformance'].map(
@@ -10,6 +11,10 @@ export default defineConfig({
   test: {
     include: ['test/packets/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(process.env['PACKETS'] === 'all' ? [] : long)],
+    reporters: [
+      'default',
+      conformanceReporter('packets', ({ module }) => module.moduleId.endsWith('/conformance.test.ts')),
+    ],
     globalSetup: 'test/packets/setup.ts',
     testTimeout: 300_000,
     hookTimeout: 120_000,
