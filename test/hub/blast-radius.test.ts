@@ -125,7 +125,7 @@ type Fate =
 const unserved = ['a broken connection', 'no answer', '403', '408', '500', '501', '503', '504'];
 
 function fateAfter(call: string, error: string): Fate {
-  if (call.startsWith('delete') && ['404', '422'].includes(error)) return 'done';
+  if (call.startsWith('delete') && error === '404') return 'done';
   const waits = /^(get|list)/.test(call) ? unserved : unserved.slice(0, 1);
   return waits.includes(error) ? 'waits' : 'retried';
 }
