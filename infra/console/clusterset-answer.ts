@@ -16,7 +16,7 @@ import { decodeObjectOf, objectsIn, readObject } from '#shared/store/inputs/obje
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { ClustersetAnswer } from './api-types.ts';
+import type { ClustersetAnswer } from './clusterset-types.ts';
 import { type Member, memberRow, type NameOfSet, setServiceRow } from './clusterset-rows.ts';
 
 export async function clustersetAnswer(table: Table, now: number): Promise<ClustersetAnswer> {

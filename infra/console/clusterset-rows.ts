@@ -1,6 +1,6 @@
 /** Rows of the console for each exported name and each member of a set, from the members' records. */
 
-import { exportsText } from '#infra/cli/ask/explain/facts.ts';
+import { exportsText } from '#infra/cli/ask/explain/set-member-facts.ts';
 import { importerStanding } from '#infra/cli/ask/explain/importer-standing.ts';
 import { sourceStanding } from '#infra/cli/ask/explain/source-standing.ts';
 import { importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
@@ -14,7 +14,7 @@ import type { ServiceExport } from '#shared/kube/mcs-types.ts';
 import type { ObjectOfKind, Service } from '#shared/kube/types.ts';
 import type { SetEntries } from '#shared/store/clusterset-index.ts';
 import type { ImportReport } from '#shared/store/import-report.ts';
-import type { MemberRow, SetServiceRow, StateOfCluster } from './api-types.ts';
+import type { MemberRow, SetServiceRow, StateOfCluster } from './clusterset-types.ts';
 
 /** A cluster of a set, from its records. Keys of maps are "namespace/name". */
 export interface Member {

@@ -8,11 +8,11 @@ import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { DashboardsAnswer, DeployedHub, HistoryAnswer } from './api-types.ts';
-import { clustersetAnswer } from './clusterset-answer.ts';
 import { fleetRows } from './fleet-rows.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { nameSearch } from './name-search.ts';
 import type { Routes } from './server.ts';
+import { consoleParts } from './wing.ts';
 
 export interface ApiDeps {
   readonly metrics: MetricsSource;
@@ -58,7 +58,9 @@ export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: Api
     }),
     '/api/search': json((query) => search(started(), query.get('text') ?? '')),
     '/api/fleet': json(() => fleetRows(started(), metrics, now())),
-    '/api/clusterset': json(() => clustersetAnswer(started(), now())),
+    ...Object.fromEntries(
+      consoleParts.map(({ path, answer }) => [path, json(() => answer(started(), now()))]),
+    ),
     '/api/services': json(async (query) =>
       serviceRows(started(), await knownCluster(started(), named(query, 'cluster'))),
     ),

@@ -1,7 +1,6 @@
 /** One row for each cluster, from its record and its recent metrics. */
 
 import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
-import { exportsAnything, importsAnything, membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
@@ -11,6 +10,7 @@ import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { FleetRow } from './api-types.ts';
 import type { MetricsSource, Recent } from './metrics-source.ts';
+import { consoleParts } from './wing.ts';
 
 export async function fleetRows(
   table: Table,
@@ -61,12 +61,10 @@ async function recordedRow(
 
 function switchesText(cluster: ClusterRecord): string {
   const { mode, optIn, withdrawsOptIn } = cluster;
-  const { imports, withdraws } = membershipOf(cluster);
   return [
     mode,
     ...(optIn === 'off' ? [] : [`opt-in ${withdrawsOptIn ? 'withdrawing' : optIn}`]),
-    ...(importsAnything(cluster) ? [`imports ${withdraws ? 'withdrawing' : imports}`] : []),
-    ...(exportsAnything(cluster) ? ['exports'] : []),
+    ...consoleParts.flatMap((part) => part.switches(cluster)),
   ].join(', ');
 }
 

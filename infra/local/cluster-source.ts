@@ -1,10 +1,10 @@
 /** The clusters of a local run: embedded clusters in a process of their own, or contexts of a kubeconfig. */
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { clustersProcess } from './child-specs.ts';
-import { type ClustersetOptions, joinsSet } from './clusterset-options.ts';
 import type { Connections } from './connection-files.ts';
 import type { KubeconfigOptions } from './options.ts';
 import { embeddedCidrs, type PodRanges } from './pod-ranges.ts';
+import { joinsSet, type SetOptions } from './set-options.ts';
 import type { Child, ChildSpec } from './supervisor.ts';
 
 export interface ClusterSource {
@@ -18,7 +18,7 @@ export interface ClusterSource {
 
 export function embeddedClusters(
   count: number,
-  clusterset: Pick<ClustersetOptions, 'imports' | 'exports'>,
+  clusterset: Pick<SetOptions, 'imports' | 'exports'>,
 ): ClusterSource {
   const ids = Array.from({ length: count }, (_, i) => `demo-${i + 1}`);
   const spec = clustersProcess(ids, joinsSet(clusterset));

@@ -2,6 +2,7 @@
  * The set of clusters of a local run (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and
  * `--allow-overlap`.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { excludedNamespaces } from '#shared/contract/clusterset-names.ts';
 import {
@@ -10,22 +11,11 @@ import {
   importsChoices,
   noMembership,
 } from '#shared/contract/clusterset-settings.ts';
-
-export interface ClustersetOptions {
-  readonly imports: Imports;
-  /** The namespaces that each cluster exports. */
-  readonly exports: ClustersetMembership['exports']['namespaces'];
-  readonly sameness: ClustersetMembership['sameness'];
-  /** Two clusters may have pods with the same addresses. */
-  readonly allowOverlap: boolean;
-}
-
-export interface TypedClusterset {
-  readonly imports?: string;
-  readonly exports?: string;
-  readonly sameness?: string;
-  readonly allowOverlap?: boolean;
-}
+import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { Table } from '#shared/store/table.ts';
+import { reportImports } from './imports-report.ts';
+import { joinsSet, type SetOptions, type TypedSetOptions } from './set-options.ts';
 
 /**
  * Every importer runs for each change of an export, so with more clusters the demonstration would do little
@@ -36,7 +26,7 @@ const maxOfDemonstration = 10;
 const demonstrated = ['shop'];
 
 /** `embedded` is the number of embedded clusters: 0 with a kubeconfig. */
-export function checkedClusterset(typed: TypedClusterset, embedded: number): ClustersetOptions {
+export function checkedClusterset(typed: TypedSetOptions, embedded: number): SetOptions {
   const isDemonstration = embedded > 1 && embedded <= maxOfDemonstration;
   const {
     imports = isDemonstration ? 'active' : 'off',
@@ -54,7 +44,7 @@ export function checkedClusterset(typed: TypedClusterset, embedded: number): Clu
 const isImports = (text: string): text is Imports => (importsChoices as readonly string[]).includes(text);
 const shape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-function namespaces(text: string): ClustersetOptions['exports'] {
+function namespaces(text: string): SetOptions['exports'] {
   if (text === 'all') return 'all';
   if (text === 'none') return [];
   const names = text.split(',').map((name) => name.trim());
@@ -69,16 +59,13 @@ function namespaces(text: string): ClustersetOptions['exports'] {
   return [...new Set(names)];
 }
 
-export const joinsSet = ({ imports, exports }: Pick<ClustersetOptions, 'imports' | 'exports'>): boolean =>
-  imports !== 'off' || exports.length > 0;
-
 /** Returns a line for each part that the demonstration leaves out because of the number of clusters. */
 export function leftOut({
   clusters,
   clusterset,
 }: {
   readonly clusters: number;
-  readonly clusterset: ClustersetOptions;
+  readonly clusterset: SetOptions;
 }): readonly string[] {
   if (clusters <= maxOfDemonstration || joinsSet(clusterset)) return [];
   const why = `every importer runs for each change, and ${clusters} clusters are more than ${maxOfDemonstration}`;
@@ -88,10 +75,7 @@ export function leftOut({
 }
 
 /** `podCidrs` are the pod ranges of the cluster, if they are known. */
-export function localMembership(
-  options: ClustersetOptions,
-  podCidrs: readonly string[] | undefined,
-): ClustersetMembership {
+function localMembership(options: SetOptions, podCidrs: readonly string[] | undefined): ClustersetMembership {
   if (!joinsSet(options)) return noMembership;
   const { imports, exports, sameness } = options;
   return {
@@ -101,3 +85,16 @@ export function localMembership(
     exports: { namespaces: exports, ...(podCidrs && { podCidrs }) },
   };
 }
+
+/** Sets the switches of a cluster whose record is `known`. */
+async function follow(
+  table: Table,
+  known: ClusterRecord,
+  options: SetOptions,
+  podCidrs: readonly string[] | undefined,
+): Promise<void> {
+  const membership = localMembership(options, podCidrs);
+  if (!isDeepStrictEqual(membershipOf(known), membership)) await saveMembership(table, known.id, membership);
+}
+
+export const localSet = { checked: checkedClusterset, leftOut, follow, report: reportImports };

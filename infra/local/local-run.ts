@@ -14,22 +14,22 @@ import { kinds } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
 import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './child-specs.ts';
 import { type ClusterSource, clustersOfKubeconfig, embeddedClusters } from './cluster-source.ts';
-import { joinsSet, leftOut, localMembership } from './clusterset-options.ts';
 import { connectionFiles } from './connection-files.ts';
 import { scheduleAsBatch } from './cpu-scheduling.ts';
 import { lockData } from './data-lock.ts';
 import { synced } from './first-lists-wait.ts';
-import { reportImports } from './imports-report.ts';
 import { childLines } from './log-lines.ts';
 import type { Options } from './options.ts';
 import { rangesOfNodes, refuseOverlap } from './pod-ranges.ts';
 import { prepareHub } from './prepare-hub.ts';
 import { refuseMissingRights } from './read-rights.ts';
 import { refuseSecondWriter } from './second-writer.ts';
+import { joinsSet } from './set-options.ts';
 import { summary } from './summary.ts';
 import { type Child, type ChildSpec, startChild } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
 import { unmeteredTable } from './unmetered-table.ts';
+import { localParts } from './wing.ts';
 
 export interface RunOptions {
   readonly terminal: Terminal;
@@ -85,7 +85,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     const dataDir = await dataFolder(options.dataDir ?? join(own, 'data'));
     unlock = await lockData(dataDir);
     await scheduleAsBatch();
-    for (const line of leftOut(options)) terminal.print(line);
+    for (const line of localParts.flatMap((part) => part.leftOut(options))) terminal.print(line);
     terminal.print(
       `starting table, queues, functions and ${describe(source, options)}; console at ${console.url}`,
     );
@@ -108,13 +108,13 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
       tableUrl: `http://127.0.0.1:${table.ports?.[0]}`,
       queuesUrl: `http://127.0.0.1:${queues.ports?.[0]}`,
     };
-    const membership = (id: string) => localMembership(clusterset, source.podRanges[id]);
     const hub = await prepareHub({
       ...urls,
       clusters: source.ids,
       mode,
       optIn,
-      membershipOf: membership,
+      clusterset,
+      podRanges: source.podRanges,
       settings,
     });
     consoleTable = unmeteredTable(urls.tableUrl);
@@ -152,7 +152,8 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     terminal.print(
       `next: open ${console.url}, or run npx fleet-endpoints explain ${source.ids[0]}${service}`,
     );
-    if (clusterset.imports === 'active') void reportImports({ connections, print: terminal.print, signal });
+    if (clusterset.imports === 'active')
+      for (const part of localParts) void part.report({ connections, print: terminal.print, signal });
   }
 
   const stopSummary = showSummary(terminal, () => (ready ? summary(store) : firstLists));

@@ -3,7 +3,8 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { isOptIn, type OptIn, optIns } from '#shared/controllers/opt-in/writer.ts';
-import { type ClustersetOptions, checkedClusterset, type TypedClusterset } from './clusterset-options.ts';
+import { alone, type SetOptions, type TypedSetOptions } from './set-options.ts';
+import { localParts } from './wing.ts';
 
 export interface Options {
   /** Number of embedded clusters: 0 with a kubeconfig. */
@@ -13,7 +14,7 @@ export interface Options {
   /** The user confirms that the built-in controllers of the clusters are off. */
   readonly controllersOff: boolean;
   readonly optIn: OptIn;
-  readonly clusterset: ClustersetOptions;
+  readonly clusterset: SetOptions;
   /** Folder that keeps table and queues from run to run. If undefined, the run deletes them at its end. */
   readonly dataDir: string | undefined;
   readonly settings: Partial<ClusterSettings>;
@@ -30,7 +31,7 @@ export interface KubeconfigOptions {
 }
 
 /** The options of `start` as they were typed. */
-export interface TypedOptions extends TypedClusterset {
+export interface TypedOptions extends TypedSetOptions {
   readonly clusters?: string;
   readonly data?: string;
   readonly kubeconfig?: string;
@@ -70,7 +71,7 @@ export function checkedOptions(typed: TypedOptions): Options {
     mode: mode ?? (kubeconfig === undefined ? 'active' : 'shadow'),
     controllersOff: typed.controllersOff ?? false,
     optIn,
-    clusterset: checkedClusterset(typed, clusters),
+    clusterset: localParts.map((part) => part.checked(typed, clusters))[0] ?? alone,
     dataDir: typed.data,
     profileDir: typed.profile,
     settings: {

@@ -1,14 +1,11 @@
 /** Creates the table, queues and records of a local run, as a deploy would. */
-import { isDeepStrictEqual } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { membershipOf, saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type QueueUrls, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
-import type { ClustersetMembership } from '#shared/contract/clusterset-settings.ts';
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
@@ -16,6 +13,9 @@ import type { Table } from '#shared/store/table.ts';
 import { region, tableName } from './child-specs.ts';
 import { createQueues } from './create-queues.ts';
 import { createTable } from './create-table.ts';
+import type { PodRanges } from './pod-ranges.ts';
+import type { SetOptions } from './set-options.ts';
+import { localParts } from './wing.ts';
 
 export interface LocalHub {
   readonly queues: { readonly [cluster: string]: QueueUrls };
@@ -38,7 +38,8 @@ export interface HubOptions {
   readonly clusters: readonly string[];
   readonly mode: 'active' | 'shadow';
   readonly optIn: OptIn;
-  readonly membershipOf: (cluster: string) => ClustersetMembership;
+  readonly clusterset: SetOptions;
+  readonly podRanges: PodRanges;
   readonly settings: Partial<ClusterSettings>;
 }
 
@@ -84,12 +85,10 @@ export async function prepareHub(options: HubOptions): Promise<LocalHub> {
 async function followSwitches(
   table: Table,
   cluster: string,
-  { mode, optIn, membershipOf: chosen }: HubOptions,
+  { mode, optIn, clusterset, podRanges }: HubOptions,
 ): Promise<void> {
   const known = await readCluster(table, cluster);
   if (known?.mode !== mode) await switchMode(table, cluster, mode, Date.now());
   if (known?.optIn !== optIn) await switchOptIn(table, cluster, optIn, Date.now());
-  const membership = chosen(cluster);
-  if (!isDeepStrictEqual(known && membershipOf(known), membership))
-    await saveMembership(table, cluster, membership);
+  if (known) for (const part of localParts) await part.follow(table, known, clusterset, podRanges[cluster]);
 }

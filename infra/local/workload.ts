@@ -7,7 +7,7 @@ import { ClusterApiError, isAlreadyExists, isNotFound } from '#shared/clusters/a
 import { statusError } from '#shared/clusters/api/status.ts';
 import type { HttpTransport } from '#shared/clusters/api/transport.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
-import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
+import { mcsApiVersion } from '#shared/kube/projection/mcs-projection.ts';
 import { embeddedRange } from './pod-ranges.ts';
 
 export interface WorkloadOptions {

@@ -9,8 +9,8 @@ import {
   annotationDerivedService,
   derivedPrefix,
   excludedNamespaces,
-  mcsGroup,
 } from '#shared/contract/clusterset-names.ts';
+import { mcsGroup } from '#shared/kube/names.ts';
 import {
   annotationClusterset,
   importManagedBy,

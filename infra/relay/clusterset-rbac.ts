@@ -1,5 +1,5 @@
 /** Additional rights of the relay and the writer in a cluster that takes part in a set. */
-import { mcsGroup } from '#shared/contract/clusterset-names.ts';
+import { mcsGroup } from '#shared/kube/names.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import { binding } from './rbac.ts';
 import { relayServiceAccount, writerGroup, writerServiceAccount } from './relay-names.ts';

@@ -1,7 +1,7 @@
 /** An import as it would be made in a cluster that has nothing of it yet. */
 
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
+import { mcsApiVersion } from '#shared/kube/projection/mcs-projection.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { planDerivedService } from './derived-service.ts';
 import { type ImportedSlicesPlan, planImportedSlices, type ToImport } from './imported-slices.ts';

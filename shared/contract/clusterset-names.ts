@@ -2,8 +2,6 @@
  * Names of the Multi-Cluster Services API v0.5.2 (MC-5) and of this project (MC-80). The admission policies
  * in infra restrict the writer to them.
  */
-export const mcsGroup = 'multicluster.x-k8s.io';
-
 /** Annotation of a ServiceImport with the name of its derived Service. */
 export const annotationDerivedService = 'multicluster.kubernetes.io/derived-service';
 

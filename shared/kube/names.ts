@@ -71,3 +71,6 @@ export const annotationClusterset = 'fleet-endpoints/clusterset';
  * names.
  */
 export const importManagedBy = { key: 'app.kubernetes.io/managed-by', value: 'fleet-endpoints' } as const;
+
+/** The group of the Multi-Cluster Services API. */
+export const mcsGroup = 'multicluster.x-k8s.io';

@@ -3,7 +3,7 @@ import type { Connection } from '#shared/clusters/api/connection.ts';
 import { statusError } from '#shared/clusters/api/status.ts';
 import { type HttpTransport, httpTransport, type RequestOptions } from '#shared/clusters/api/transport.ts';
 import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
-import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
+import { mcsApiVersion } from '#shared/kube/projection/mcs-projection.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service, Wire } from '#shared/kube/types.ts';
 
 export interface Objects {

@@ -7,7 +7,7 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { resources } from '#shared/clusters/api/resources.ts';
 import { parseStatus, statusError } from '#shared/clusters/api/status.ts';
 import type { HttpTransport } from '#shared/clusters/api/transport.ts';
-import { mcsGroup } from '#shared/contract/clusterset-names.ts';
+import { mcsGroup } from '#shared/kube/names.ts';
 import type { Kind, ObjectMeta } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { isRefused } from '../runtime/relay-errors.ts';

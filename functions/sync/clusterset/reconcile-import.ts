@@ -15,7 +15,7 @@ import type { MergedExports } from '#shared/clusterset/merge.ts';
 import { importStatus } from '#shared/clusterset/service-import.ts';
 import { allToEnd } from '#shared/concurrently.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
-import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
+import { mcsApiVersion } from '#shared/kube/projection/mcs-projection.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { readSetEntries, type SetEntries } from '#shared/store/clusterset-index.ts';
 import { isAlive, readObject } from '#shared/store/inputs/objects.ts';

@@ -5,9 +5,9 @@
  * --abandon` lets a cluster be taken out with them.
  */
 import { userInfo } from 'node:os';
-import { exportedOptIns } from '#infra/cli/ask/opt-in/exported-opt-ins.ts';
 import { optInLines } from '#infra/cli/ask/opt-in/opt-in-list.ts';
 import { requireRights } from '#infra/cli/ask/readiness/ask-cluster.ts';
+import { askParts } from '#infra/cli/ask/wing.ts';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
 import { listedNames } from '#infra/cli/terminal/counted.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
@@ -83,7 +83,8 @@ export async function optInCommand(
 
 /** Throws a UsageError if other clusters import a Service that opts in. */
 async function checkExported({ table }: Pick<Hub, 'table'>, cluster: ClusterRecord): Promise<void> {
-  const names = await exportedOptIns(table, cluster);
+  const exported = await Promise.all(askParts.map((part) => part.exportedOptIns(table, cluster)));
+  const names = exported.flat();
   if (names.length === 0) return;
   const they =
     names.length === 1

@@ -16,7 +16,6 @@ import {
 } from '#infra/cli/terminal/print-answer.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
-import { isMember, membershipOf, namespacesText } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { isDeregistered, isShadow } from '#shared/clusters/writer/mode.ts';
@@ -27,6 +26,7 @@ import { silentAfterMs } from '#shared/contract/silence.ts';
 import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Count, Time } from './explanation-data.ts';
 import { offsetOf, waitOf } from './relay-timing.ts';
+import { askParts } from './wing.ts';
 
 /** An unknown or meaningless value is null. */
 export interface ListedCluster {
@@ -204,13 +204,7 @@ async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<Listed
     modeSince: wholeSeconds(new Date(cluster.modeSwitch.atMs).toISOString()),
     kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
     optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
-    clusterset: isMember(cluster)
-      ? {
-          name: membershipOf(cluster).set,
-          imports: membershipOf(cluster).withdraws ? 'withdrawing' : membershipOf(cluster).imports,
-          exports: namespacesText(membershipOf(cluster).exports),
-        }
-      : null,
+    clusterset: askParts.flatMap((part) => part.listed(cluster))[0] ?? null,
     relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
     queueLagSeconds: heard > 0 ? cluster.relay.queueLagSeconds : null,
     relayClockAheadSeconds: heard > 0 ? cluster.relay.clockAheadSeconds : null,

@@ -1,7 +1,6 @@
 /** All that `explain` needs to know of a service, read from the snapshot. */
 
 import { explainService } from '#infra/cli/ask/explain/explain.ts';
-import { explainSet } from '#infra/cli/ask/explain/explain-set.ts';
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import type { ExplainInput, KnownPod } from '#infra/cli/ask/explain/input.ts';
 import { listedNames, thereAre } from '#infra/cli/terminal/counted.ts';
@@ -23,8 +22,8 @@ import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { readSet } from './read-set.ts';
 import { unknownService } from './unknown-service.ts';
+import { askParts } from './wing.ts';
 
 /** Throws a UsageError with the existing names if the cluster, service or pod does not exist. */
 export async function explain(
@@ -78,7 +77,7 @@ function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanat
 async function readExplainInput(table: Table, key: ServiceKey, now: number): Promise<ExplainInput> {
   const cluster = await readCluster(table, key.cluster);
   if (!cluster) throw new UsageError(`no cluster ${key.cluster}: ${thereAre(await listClusters(table))}`);
-  const [serviceRecord, podRecords, nodeList, outputs, work, difference, { foreign, hints }, set] =
+  const [serviceRecord, podRecords, nodeList, outputs, work, difference, { foreign, hints }, sets] =
     await Promise.all([
       readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
       readObjects({ table, cluster: key.cluster }, 'Pod', key.namespace),
@@ -87,9 +86,9 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
       readWork(table, { ...key, kind: 'service' }),
       readDifference(table, key),
       readCounts(table, key),
-      readSet(table, cluster, key, now),
+      Promise.all(askParts.map((part) => part.explain(table, cluster, key, now))),
     ]);
-  const explained = set && explainSet(set);
+  const explained = sets.find((set) => set !== undefined);
   // A deleted Service can still be explained while the table has something of it.
   if (!isAlive(serviceRecord) && !explained && !outputs.some((o) => o.object))
     throw await unknownService(table, key);
@@ -127,6 +126,7 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
     difference,
     ...(foreign && now < conflictUntilMs(foreign, cluster) && { conflict: foreign }),
     set: explained,
+    moreFacts: askParts.flatMap((part) => part.facts(cluster)),
     now,
   };
 }

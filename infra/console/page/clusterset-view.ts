@@ -2,7 +2,7 @@
  * The clusters of the sets, and the exporters and importers of each name. Rows keep their elements, so the
  * keyboard's focus stays.
  */
-import type { ClustersetAnswer, MemberRow, SetServiceRow, StateOfCluster } from '../api-types.ts';
+import type { ClustersetAnswer, MemberRow, SetServiceRow, StateOfCluster } from '../clusterset-types.ts';
 import { ask } from './ask.ts';
 import { h, setText } from './dom.ts';
 import { hashOf } from './route.ts';

@@ -1,7 +1,6 @@
 /** The console's page: four views, redrawn each second in a local run. */
 import type { DashboardsAnswer, FleetRow } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
-import { clustersetView } from './clusterset-view.ts';
 import { commandLine, commandText } from './command-line.ts';
 import { dashboardView } from './dashboard.ts';
 import { h, setText } from './dom.ts';
@@ -13,6 +12,7 @@ import { parseRange, rangeControls, rangeQuery, type TimeRange } from './time-ra
 import { clockText, switchZone, zoneName } from './time-zone.ts';
 import { unknownCluster } from './unknown-cluster.ts';
 import { verdictView } from './verdict-view.ts';
+import { pageParts } from './wing.ts';
 
 interface View {
   readonly element: HTMLElement;
@@ -137,7 +137,7 @@ function navigate(): void {
     ['Fleet', hashOf('fleet'), 'fleet'],
     ['Cluster', hashOf('cluster', cluster), 'cluster'],
     ['Services', hashOf('services', cluster), 'services'],
-    ['Clusterset', hashOf('clusterset'), 'clusterset'],
+    ...pageParts.map(({ title, view }) => [title, hashOf(view), view] as const),
   ] as const;
   views.replaceChildren(
     ...links.map(([text, href, view]) =>
@@ -170,8 +170,10 @@ function viewOf(route: Route, answer: DashboardsAnswer): View {
   }
   if (route.view === 'cluster') return clusterView(answer, route.cluster);
   if (route.view === 'clusterset') {
-    const view = clustersetView();
-    return { ...view, element: h('div', {}, heading('Clusterset'), view.element) };
+    const [part] = pageParts;
+    if (!part) return fleetView(answer);
+    const view = part.makeView();
+    return { ...view, element: h('div', {}, heading(part.title), view.element) };
   }
   const cluster = route.cluster ?? answer.clusters[0] ?? '';
   const view = servicesView(cluster, answer, route);

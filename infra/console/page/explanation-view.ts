@@ -6,7 +6,7 @@ import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { addressTable } from './address-table.ts';
 import { type Child, h, keepTimes } from './dom.ts';
 import { podMap } from './pod-map.ts';
-import { setView } from './set-view.ts';
+import { pageParts } from './wing.ts';
 
 const states = { good: 'good', warning: 'fair', bad: 'bad' } as const;
 
@@ -34,7 +34,7 @@ export function explanationView(history: HTMLElement, commands: HTMLElement) {
   const differences = part('section', { class: 'panel' });
   const map = podMap();
   const addresses = addressTable();
-  const clusterset = setView();
+  const panels = pageParts.map((part) => part.makePanel());
   const facts = part('div', { class: 'facts' });
 
   return {
@@ -45,7 +45,7 @@ export function explanationView(history: HTMLElement, commands: HTMLElement) {
       commands,
       map.element,
       differences.element,
-      clusterset.element,
+      ...panels.map(({ element }) => element),
       addresses.element,
       history,
       facts.element,
@@ -62,7 +62,7 @@ export function explanationView(history: HTMLElement, commands: HTMLElement) {
       differences.show([explanation.differencesTitle, explanation.differences], () =>
         differenceList(explanation),
       );
-      clusterset.show(explanation);
+      for (const panel of panels) panel.show(explanation);
       map.show(explanation);
       addresses.show(explanation);
       facts.show(groups, () => groups.map(({ title, facts }) => section(title, pairs(facts))));

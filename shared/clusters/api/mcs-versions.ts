@@ -2,7 +2,7 @@
  * The Multi-Cluster Services API in the version that a cluster serves (MC-1): v1beta1, or v1alpha1 where that
  * is all there is. Both have the same schema.
  */
-import { mcsAlphaVersion, mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
+import { mcsAlphaVersion, mcsApiVersion } from '#shared/kube/projection/mcs-projection.ts';
 import type { HttpResponse, HttpTransport, RequestOptions } from './transport.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
+import { mcsApiVersion } from '#shared/kube/projection/mcs-projection.ts';
 import type { ApiKind } from './port.ts';
 
 /** Where each kind lives in the API. */

@@ -13,7 +13,7 @@ import {
   labelZone,
 } from '../names.ts';
 import type { ClustersetKind, InputKind, Node, ObjectOfKind, Pod, Service } from '../types.ts';
-import { decodeClustersetObject, encodeClustersetObject } from './clusterset-projection.ts';
+import { decodeClustersetObject, encodeClustersetObject } from './mcs-projection.ts';
 import { decodePod, encodePod, type PodTuple } from './pod-projection.ts';
 import { encodeTime, parsedProjection, type Time, time } from './projected-fields.ts';
 

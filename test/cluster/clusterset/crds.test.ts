@@ -10,7 +10,7 @@ import { derivedName } from '#shared/clusterset/derived-name.ts';
 import { annotationDerivedService } from '#shared/contract/clusterset-names.ts';
 import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset, importManagedBy } from '#shared/kube/names.ts';
-import { mcsApiVersion } from '#shared/kube/projection/clusterset-projection.ts';
+import { mcsApiVersion } from '#shared/kube/projection/mcs-projection.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type RelayRun, runRelay } from '#test/relay/run-relay.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';

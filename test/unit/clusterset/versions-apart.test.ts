@@ -4,10 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { labelSourceCluster } from '#shared/kube/names.ts';
-import {
-  decodeClustersetObject,
-  encodeClustersetObject,
-} from '#shared/kube/projection/clusterset-projection.ts';
+import { decodeClustersetObject, encodeClustersetObject } from '#shared/kube/projection/mcs-projection.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { exporter, importer, pod } from '#test/support/set-objects.ts';

@@ -17,7 +17,8 @@ import type { ImporterExplanation, SourceExplanation } from './explanation.ts';
 import { explainSourcePods, gonePods } from './imported-pods.ts';
 import { importerStanding } from './importer-standing.ts';
 import { exportFacts, importFacts } from './set-facts.ts';
-import type { ExplainedSet, ImporterInput, SetInput, SourceInput } from './set-input.ts';
+import type { ExplainedSet } from './input.ts';
+import type { ImporterInput, SetInput, SourceInput } from './set-input.ts';
 import { sourceStanding } from './source-standing.ts';
 
 /** Returns undefined if the cluster neither exports the name nor has or could have an import of it. */

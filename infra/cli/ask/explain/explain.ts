@@ -35,7 +35,7 @@ export function explainService(input: ExplainInput): Explanation {
 }
 
 const groupsOf = (input: ExplainInput, isOwn: boolean): Explanation['groups'] => {
-  const { service, hints, cluster, set, now } = input;
+  const { service, hints, cluster, set } = input;
   return [
     ...(service
       ? [{ title: 'Service', facts: serviceFacts(service, { hints, writer: writerFacts(service, cluster) }) }]
@@ -47,6 +47,6 @@ const groupsOf = (input: ExplainInput, isOwn: boolean): Explanation['groups'] =>
           { title: 'Saved', facts: savedFacts(input) },
         ]
       : []),
-    { title: 'Cluster', facts: clusterFacts(cluster, now) },
+    { title: 'Cluster', facts: clusterFacts(input) },
   ];
 };

@@ -1,6 +1,5 @@
 /** Labelled lines about the service, its work item, its written outputs and its cluster. */
 
-import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
@@ -129,15 +128,18 @@ const managersOf = (slices: readonly EndpointSlice[]): readonly string[] => [
   ...new Set(slices.map((s) => s.metadata.labels?.[labelSliceManagedBy] ?? 'no manager')),
 ];
 
-export function clusterFacts(cluster: ClusterRecord, now: number): readonly Fact[] {
+export function clusterFacts({
+  cluster,
+  moreFacts: more = [],
+  now,
+}: Pick<ExplainInput, 'cluster' | 'moreFacts' | 'now'>): readonly Fact[] {
   const missing = missingFirstLists(cluster);
   const { batchPeriodSeconds, maxEndpointsPerSlice } = cluster.settings;
   return [
     ...fact('Mode', cluster.mode),
     ...fact('Kubernetes', versionText(cluster)),
     ...fact('Opt-in', cluster.withdrawsOptIn ? 'being withdrawn' : cluster.optIn),
-    ...fact('Exports', exportsText(cluster)),
-    ...fact('Imports', membershipOf(cluster).imports === 'off' ? undefined : membershipOf(cluster).imports),
+    ...more,
     ...fact('Circuit', circuitText(cluster, now)),
     ...fact(
       'First lists',
@@ -167,13 +169,6 @@ function versionText(cluster: ClusterRecord): string | undefined {
     unsupportedVersion(kubernetesVersion) ??
     (compared ? `${kubernetesVersion}, ${compared}` : kubernetesVersion)
   );
-}
-
-/** Returns the namespaces that the cluster exports, or undefined without any. */
-export function exportsText(cluster: Pick<ClusterRecord, 'clusterset'>): string | undefined {
-  const { exports } = membershipOf(cluster);
-  if (exports.namespaces === 'all') return 'every namespace';
-  return exports.namespaces.length > 0 ? `namespaces ${exports.namespaces.join(', ')}` : undefined;
 }
 
 /**

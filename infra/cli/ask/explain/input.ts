@@ -5,8 +5,8 @@ import type { Labels } from '#shared/kube/labels.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
+import type { Fact, FactGroup, SetExplanation } from './explanation.ts';
 import type { KnownOutputs } from './saved.ts';
-import type { ExplainedSet } from './set-input.ts';
 
 /** A pod of the namespace in the snapshot. */
 export interface KnownPod {
@@ -49,6 +49,18 @@ export interface ExplainInput {
   readonly asked?: string;
   /** The name's exports and imports in the set of clusters. Undefined without any. */
   readonly set?: ExplainedSet | undefined;
+  /** Further facts of the cluster. */
+  readonly moreFacts?: readonly Fact[];
   /** ms since the epoch. */
   readonly now: number;
+}
+
+export interface ExplainedSet {
+  readonly set: SetExplanation;
+  readonly groups: readonly FactGroup[];
+  /** A sentence each. Undefined if the cluster does not export or import the name. */
+  readonly exportSummary: string | undefined;
+  readonly importSummary: string | undefined;
+  /** The writes that would be made, with `imports: shadow`. */
+  readonly preview: readonly string[];
 }

@@ -5,7 +5,6 @@ import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import type { Namespace, Node, Pod, Service } from '#shared/kube/types.ts';
 import type { StoredImportReport } from '#shared/store/import-report.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
-import type { FactGroup, SetExplanation } from './explanation.ts';
 
 export interface SetInput {
   readonly cluster: ClusterRecord;
@@ -45,14 +44,4 @@ export interface ImporterInput {
   readonly report: StoredImportReport | undefined;
   /** Work item of the cluster's import. */
   readonly work: WorkItem;
-}
-
-export interface ExplainedSet {
-  readonly set: SetExplanation;
-  readonly groups: readonly FactGroup[];
-  /** A sentence each. Undefined if the cluster does not export or import the name. */
-  readonly exportSummary: string | undefined;
-  readonly importSummary: string | undefined;
-  /** The writes that would be made, with `imports: shadow`. */
-  readonly preview: readonly string[];
 }

@@ -1,0 +1,20 @@
+/** The facts of a cluster in a set. */
+import { membershipOf } from '#shared/clusters/clusterset-membership.ts';
+import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { Fact } from './explanation.ts';
+import { fact } from './facts.ts';
+
+export function memberFacts(cluster: ClusterRecord): readonly Fact[] {
+  const { imports } = membershipOf(cluster);
+  return [
+    ...fact('Exports', exportsText(cluster)),
+    ...fact('Imports', imports === 'off' ? undefined : imports),
+  ];
+}
+
+/** Returns the namespaces that the cluster exports, or undefined without any. */
+export function exportsText(cluster: Pick<ClusterRecord, 'clusterset'>): string | undefined {
+  const { exports } = membershipOf(cluster);
+  if (exports.namespaces === 'all') return 'every namespace';
+  return exports.namespaces.length > 0 ? `namespaces ${exports.namespaces.join(', ')}` : undefined;
+}
