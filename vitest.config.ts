@@ -35,7 +35,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/cluster/**',
-      'test/multi-cluster/**',
+      'test/clusterset/{cluster,console,multi-cluster,packets}/**',
       'test/console/**',
       'test/contract-java/**',
       'test/package/**',

@@ -1,9 +1,9 @@
 /** The door of services across clusters (docs/clusterset.md): their part of a cluster's record and wake-ups. */
 
 import type { ClusterRecord } from './clusters/record.ts';
-import { setRegistration } from './clusters/registered-membership.ts';
+import { setRegistration } from './clusterset/membership/registered-membership.ts';
+import { memberWakeUps } from './clusterset/wake-ups/member-wake-ups.ts';
 import type { Item, Table, Value } from './store/table.ts';
-import { memberWakeUps } from './workqueue/member-wake-ups.ts';
 import type { WakeUp } from './workqueue/rules/message.ts';
 
 type Attributes = { readonly [attribute: string]: Value };

@@ -1,5 +1,6 @@
 /** The door of services across clusters (docs/clusterset.md): what a batch does for them. */
+
+import { ingestForSet } from '#functions/clusterset/ingest/ingest-for-set.ts';
 import type { IngestPart } from './batch/batch-context.ts';
-import { ingestForSet } from './clusterset/ingest-for-set.ts';
 
 export const ingestParts: readonly IngestPart[] = [ingestForSet];

@@ -1,6 +1,7 @@
 /** The door of services across clusters (docs/clusterset.md): the steps of a run for them. */
+
+import { sweepForSet } from '#functions/clusterset/sweep/sweep-for-set.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { sweepForSet } from './clusterset/sweep-for-set.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 import type { SweepRun } from './sweep-run.ts';
 

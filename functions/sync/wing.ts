@@ -1,6 +1,7 @@
 /** The door of services across clusters (docs/clusterset.md): the reconcilers of exports and imports. */
+
+import { exportWork, importWork } from '#functions/clusterset/sync/reconcile-clusterset.ts';
 import type { WorkKind } from '#shared/kube/work-kinds.ts';
-import { exportWork, importWork } from './clusterset/reconcile-clusterset.ts';
 import type { Reconciler } from './state/reconciler.ts';
 
 export interface MoreWork {

@@ -1,6 +1,7 @@
 /** The door of services across clusters (docs/clusterset.md): their keys of clusters.yaml, and what follows. */
+
+import { setKeys } from '#infra/clusterset/config/clusterset-keys.ts';
 import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';
-import { setKeys } from './clusterset-keys.ts';
 import type { ClusterConfig, Config, HubConfig } from './config.ts';
 import type { Fields } from './yaml-shape.ts';
 

@@ -1,6 +1,5 @@
 /** Types of the console's API, for server and page. */
 
-import type { ImporterState, SourceStateName } from '#infra/cli/ask/explain/explanation.ts';
 import type { Told } from '#infra/cli/ask/history/sentences.ts';
 import type { Dashboard } from '#infra/monitoring/widgets.ts';
 

@@ -1,7 +1,8 @@
 /** The door of services across clusters (docs/clusterset.md): what the console's API says about them. */
+
+import { consoleOfSet } from '#infra/clusterset/console/clusterset-console.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Table } from '#shared/store/table.ts';
-import { consoleOfSet } from './clusterset-console.ts';
 
 export interface ConsolePart {
   readonly path: string;

@@ -1,7 +1,8 @@
 /** The door of services across clusters (docs/clusterset.md): their part of a local run. */
+
+import { localSet } from '#infra/clusterset/local/clusterset-options.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Table } from '#shared/store/table.ts';
-import { localSet } from './clusterset-options.ts';
 import type { Connections } from './connection-files.ts';
 import type { SetOptions, TypedSetOptions } from './set-options.ts';
 

@@ -1,6 +1,7 @@
 /** The door of services across clusters (docs/clusterset.md): their objects in the manifest and the chart. */
+
+import { setObjects } from '#infra/clusterset/relay/clusterset-objects.ts';
 import type { Named } from './admission-policy.ts';
-import { setObjects } from './clusterset-objects.ts';
 import type { Manifest } from './manifest-yaml.ts';
 import type { ClustersetTasks } from './set-tasks.ts';
 

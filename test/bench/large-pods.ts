@@ -1,9 +1,9 @@
 /** Pods of hostile exporters, as ten imports at once read them. */
-import { decodeExportedPods, encodeExportedPods } from '#shared/clusterset/exported-pods.ts';
+import { decodeExportedPods, encodeExportedPods } from '#shared/clusterset/exports/exported-pods.ts';
+import { readExportedPods, saveExportedPods, textOf } from '#shared/clusterset/store/exported-pods-record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
-import { readExportedPods, saveExportedPods, textOf } from '#shared/store/exported-pods-record.ts';
-import { service } from '../support/set-objects.ts';
+import { service } from '#test/clusterset/support/set-objects.ts';
 import { memoryTable } from '../support/table-memory.ts';
 
 const exports = Array.from({ length: 10 }, (_, i) => ({ cluster: 'b', namespace: 'shop', name: `web-${i}` }));

@@ -1,11 +1,11 @@
 /** The edges of `npm run bench -- memory`. `functionMiB`: as in infra/stages. */
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { selectorsOf } from '#functions/ingest/wake-ups/selectors.ts';
-import { maxExportBytes } from '#shared/clusterset/exported-service.ts';
+import { maxExportBytes } from '#shared/clusterset/exports/exported-service.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import type { KeyRange } from '#shared/store/table.ts';
-import { exporter, importer, service, serviceExport } from '../support/set-objects.ts';
-import { SetWorld } from '../support/set-world.ts';
+import { exporter, importer, service, serviceExport } from '#test/clusterset/support/set-objects.ts';
+import { SetWorld } from '#test/clusterset/support/set-world.ts';
 import { aPod, aService, smallCluster } from '../support/small-cluster.ts';
 import { podsOfOneSource } from './large-pods.ts';
 

@@ -9,8 +9,8 @@ import { readEvents } from '#shared/queue/events.ts';
 import { readWakeUp } from '#shared/queue/parse.ts';
 import { clusterOfKey, parseWorkKey, workKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
-import { exporter, importer, pod } from '#test/support/set-objects.ts';
-import { SetWorld } from '#test/support/set-world.ts';
+import { exporter, importer, pod } from '#test/clusterset/support/set-objects.ts';
+import { SetWorld } from '#test/clusterset/support/set-world.ts';
 import { ensure } from './door.ts';
 
 /** `a` exports a Service and `b` imports it; `c` takes no part. Each has service shop/web. */

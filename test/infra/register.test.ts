@@ -9,7 +9,6 @@ import { listAudit } from '#shared/clusters/audit.ts';
 import { clusterOfQueue, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { purgingUntil } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
-import { noMembership } from '#shared/contract/clusterset-settings.ts';
 import { registrationProperty } from '#shared/contract/registration-property.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
@@ -105,31 +104,6 @@ describe('registering a cluster', () => {
       mode: 'paused',
       settings: { batchPeriodSeconds: 5 },
     });
-  });
-
-  it('a deploy that changes imports or exports of a cluster leaves an audit record, and another deploy does not', async () => {
-    const table = memoryTable();
-    const clusterset = {
-      ...noMembership,
-      set: 'prod',
-      imports: 'shadow',
-      exports: { namespaces: ['web'], podCidrs: ['10.20.0.0/16'] },
-    };
-    const deploy = (changed: object, type = 'Update') =>
-      applyRegistration(
-        table,
-        event(type, {
-          ResourceProperties: { [registrationProperty]: JSON.stringify({ ...registration, ...changed }) },
-        }),
-      );
-    await deploy({}, 'Create');
-    await deploy({ clusterset });
-    await deploy({ clusterset: { ...clusterset, importBatchSeconds: 5 } });
-    await deploy({});
-    expect((await listAudit(table, 'shop')).map((a) => a.what).sort()).toEqual([
-      'imports off, exports none → imports shadow, exports web (clusters.yaml)',
-      'imports shadow, exports web → imports off, exports none (clusters.yaml)',
-    ]);
   });
 
   it('drains the cluster when it is taken out, and forgets nothing', async () => {

@@ -25,7 +25,7 @@ export const apiAddress = (cluster: string): string => `10.255.${numberOf(cluste
 /** The Services' ranges of all clusters are alike. */
 export const dnsAddress = '10.0.0.10';
 
-/** Ranges of all pods of a cluster, as test/multi-cluster/fleet.ts has them in the policies. */
+/** Ranges of all pods of a cluster, as test/clusterset/multi-cluster/fleet.ts has them in the policies. */
 export const podRanges = (cluster: string): readonly string[] => [
   `10.${numberOf(cluster)}.0.0/16`,
   `fd00:${numberOf(cluster)}::/64`,

@@ -1,15 +1,16 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import { conformanceReporter } from '../multi-cluster/conformance-report.ts';
+import { conformanceReporter } from '../clusterset/multi-cluster/conformance-report.ts';
 
 /** Files of `npm run test:packets -- --all` alone. */
-const long = ['policies', 'preferences', 'lost-cluster', 'conformance'].map(
-  (name) => `test/packets/${name}.test.ts`,
-);
+const long = [
+  'test/packets/policies.test.ts',
+  ...['preferences', 'lost-cluster', 'conformance'].map((name) => `test/clusterset/packets/${name}.test.ts`),
+];
 
 /** Real packets: `npm run test:packets` runs it in namespaces of its own. */
 export default defineConfig({
   test: {
-    include: ['test/packets/**/*.test.ts'],
+    include: ['test/packets/**/*.test.ts', 'test/clusterset/packets/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(process.env['PACKETS'] === 'all' ? [] : long)],
     reporters: [
       'default',

@@ -8,7 +8,7 @@ import { copyJson } from '#infra/local/apiserver/copy.ts';
 import { collectGarbage, startGarbageCollector } from '#infra/local/apiserver/gc.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
-import { derivedPrefix } from '#shared/contract/clusterset-names.ts';
+import { derivedPrefix } from '#shared/clusterset/contract/clusterset-names.ts';
 import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import { isLiedTo, type Profile } from './profile.ts';

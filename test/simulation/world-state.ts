@@ -1,5 +1,5 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { HostileRelay } from './clusterset/hostile-relay.ts';
+import type { HostileRelay } from '#test/clusterset/simulation/hostile-relay.ts';
 import type { ListedThen } from './listed-then.ts';
 import type { Monitor } from './monitor.ts';
 import type { WriterLimits } from './opt-in/writer-limits.ts';

@@ -69,9 +69,7 @@ const rules: readonly Rule[] = [
       /^(shared\/clusters\/api|infra\/cli\/ask\/explain|infra\/cli\/ask\/history)\//.test(file) &&
       /^(\.\.\/|#shared\/(store|clusters)\/)/.test(from) &&
       !typeOnly &&
-      !/^#shared\/clusters\/(clusterset-membership|source-record|source-witness|relay\/first-lists|writer\/(mode|writer-for))\.ts$/.test(
-        from,
-      ),
+      !/^#shared\/clusters\/(relay\/first-lists|writer\/(mode|writer-for))\.ts$/.test(from),
   },
   {
     name: 'the rules of the work queue know the type of a wake-up only',
@@ -161,19 +159,17 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     runtime: [],
   },
   'functions/ingest': {
-    '.': ['inputs', 'outputs', 'session', 'wake-ups', 'clusterset', 'batch'],
+    '.': ['inputs', 'outputs', 'session', 'wake-ups', 'batch'],
     inputs: ['batch'],
     outputs: ['session', 'batch'],
     session: ['batch'],
-    clusterset: ['wake-ups', 'batch'],
     'wake-ups': ['batch'],
     batch: [],
   },
   'functions/sync': {
-    '.': ['service', 'clusterset', 'aftermath', 'state'],
+    '.': ['service', 'aftermath', 'state'],
     service: ['controllers', 'guards', 'admission', 'state'],
     controllers: ['guards', 'admission', 'writes', 'state'],
-    clusterset: ['guards', 'admission', 'writes', 'state'],
     guards: ['state'],
     writes: [],
     admission: ['state'],
@@ -217,7 +213,7 @@ describe('rooms', () => {
     expect(
       strayImports(
         'functions/sync',
-        importsOf('functions/sync/state/planted.ts', `import { a } from '../clusterset/b.ts';`),
+        importsOf('functions/sync/state/planted.ts', `import { a } from '../service/b.ts';`),
       ),
     ).toHaveLength(1);
   });
@@ -225,9 +221,10 @@ describe('rooms', () => {
 
 describe('the record of a cluster', () => {
   const writesIt = (file: string, source: string): boolean =>
-    !/^shared\/(clusters\/|store\/keys\.ts$)/.test(file) && /\bmetaKey\b|sk: 'META'/.test(source);
+    !/^shared\/(clusters\/|clusterset\/membership\/|store\/keys\.ts$)/.test(file) &&
+    /\bmetaKey\b|sk: 'META'/.test(source);
 
-  it('the key of a cluster’s record is used in shared/clusters alone, which has a verb for each change', () => {
+  it('the key of a cluster’s record is used in shared/clusters and by the wing’s membership alone, which have a verb for each change', () => {
     const files = globSync('{shared,functions,infra}/**/*.ts');
     expect(files.filter((file) => writesIt(file, readFileSync(file, 'utf8')))).toEqual([]);
   });
@@ -261,9 +258,10 @@ describe('the work queue', () => {
     expect(senders).toEqual(['shared/workqueue/outgoing.ts']);
   });
 
-  it('a wake-up is made in shared/workqueue alone', () => {
+  it('a wake-up is made in shared/workqueue and by the wing’s wake-ups alone', () => {
     const makers = filesWith(/\b(newWork|allAtLeaseEnd|delayUntil)\(/);
-    expect(makers.filter((file) => !file.startsWith('shared/workqueue/'))).toEqual([]);
+    const isMaker = /^shared\/(workqueue|clusterset\/wake-ups)\//;
+    expect(makers.filter((file) => !isMaker.test(file))).toEqual([]);
   });
 });
 
@@ -276,8 +274,7 @@ it('files are small', () => {
 
 /**
  * Names of roles that several folders have: the interface of a driver, a stage's dependencies and its batch,
- * the parts of the
- * two controllers, and the doors of the wing.
+ * the parts of the two controllers, and the doors of the wing.
  */
 const sharedNames: readonly string[] = [
   'port.ts',

@@ -3,8 +3,6 @@
  * with the real ingest and sync.
  */
 import { describe, expect, it } from 'vitest';
-import { mergeExports } from '#shared/clusterset/merge.ts';
-import type { ExportedService } from '#shared/clusterset/precedence.ts';
 import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
@@ -138,21 +136,6 @@ describe('projections', () => {
     expect(decodeProjection('Pod', 'default', 'pod-0', grownPod)).toEqual(
       decodeProjection('Pod', 'default', 'pod-0', JSON.stringify(text)),
     );
-  });
-});
-
-describe('an export', () => {
-  it('an export that prefers a locality of the next version prefers no endpoint', () => {
-    const next = {
-      cluster: 'b',
-      uid: 'u',
-      createdAt: undefined,
-      labels: {},
-      annotations: {},
-      spec: {},
-      locality: { prefer: 'rack' },
-    };
-    expect(mergeExports([next as unknown as ExportedService])).not.toHaveProperty('locality');
   });
 });
 

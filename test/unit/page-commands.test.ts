@@ -117,7 +117,7 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['aws logs put-subscription-filter', 'the local cloud sends no lines of logs'],
   [
     'kubectl get serviceimports',
-    'it needs jq, which the tests do not require; test/multi-cluster reads the same labels',
+    'it needs jq, which the tests do not require; test/clusterset/multi-cluster reads the same labels',
   ],
 ];
 

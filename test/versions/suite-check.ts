@@ -13,7 +13,10 @@ export const suites = {
     config: onOneCluster,
     files: ['', 'opt-in/', 'clusterset/'].map((folder) => `test/cluster/${folder}writer-limits.test.ts`),
   },
-  imports: { config: 'test/multi-cluster/vitest.config.ts', files: ['test/multi-cluster/imports.test.ts'] },
+  imports: {
+    config: 'test/clusterset/multi-cluster/vitest.config.ts',
+    files: ['test/clusterset/multi-cluster/imports.test.ts'],
+  },
 } as const;
 
 export type SuiteName = keyof typeof suites;

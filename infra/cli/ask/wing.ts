@@ -1,10 +1,10 @@
 /** The door of services across clusters (docs/clusterset.md): answers about them. */
 import type { Fact } from '#infra/cli/ask/explain/explanation.ts';
 import type { ExplainedSet } from '#infra/cli/ask/explain/input.ts';
+import { answersOfSet } from '#infra/clusterset/ask/clusterset-answers.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { answersOfSet } from './clusterset-answers.ts';
 
 /** The membership of a cluster in a set, for the list of clusters. */
 export interface ListedMembership {

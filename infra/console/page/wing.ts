@@ -1,6 +1,6 @@
 /** The door of services across clusters (docs/clusterset.md): their view, and their part of an explanation. */
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
-import { pageOfSet } from './clusterset-page.ts';
+import { pageOfSet } from '#infra/clusterset/page/clusterset-page.ts';
 
 export interface PagePart {
   readonly view: 'clusterset';

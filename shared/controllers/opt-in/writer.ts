@@ -72,7 +72,7 @@ export function writerOf(service: Service): Writer {
 }
 
 /**
- * The hub takes a selector or an annotation off such a Service (shared/clusterset/derived-service.ts):
+ * The hub takes a selector or an annotation off such a Service (shared/clusterset/imports/derived-service.ts):
  * neither counts until then.
  */
 const isDerivedByHub = ({ metadata: { labels } }: Service): boolean =>

@@ -4,7 +4,7 @@
  */
 
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
+import { type MemberOptions, SetWorld } from '#test/clusterset/support/set-world.ts';
 import { batchKind } from '../batch-kind.ts';
 import { clusterObjects, exportOf, withReadiness } from './cluster-objects.ts';
 import { lambda, price } from './prices.ts';

@@ -2,8 +2,8 @@
  * The cost of a day without a change, of one more importing cluster, by the number of clusters that export a
  * name.
  */
-import { exporter, importer } from '#test/support/set-objects.ts';
-import { type MemberOptions, SetWorld } from '#test/support/set-world.ts';
+import { exporter, importer } from '#test/clusterset/support/set-objects.ts';
+import { type MemberOptions, SetWorld } from '#test/clusterset/support/set-world.ts';
 import { difference, dollarsOf, meterOf, type Use } from './exports.ts';
 
 const daySeconds = 24 * 3600;

@@ -2,10 +2,10 @@
  * The burst of a set: a source falls silent, and sweep wakes each importer of each of its exports. Calls take
  * virtual time.
  */
-import { wakeImporters } from '#functions/sweep/clusterset/wake-importers.ts';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
+import { wakeImporters } from '#functions/clusterset/sweep/wake-importers.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { noMembership } from '#shared/contract/clusterset-settings.ts';
+import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
+import { saveMembership } from '#shared/clusterset/membership/clusterset-membership.ts';
 import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';

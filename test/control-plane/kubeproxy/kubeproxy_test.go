@@ -1,5 +1,5 @@
 // Package kubeproxy asks kube-proxy's own code which endpoints each node of a cluster uses of an import: slices that the hub's runs have written
-// (cases.jsonl, which test/hub/clusterset-kube-proxy.test.ts holds them to), and the endpoints that are expected.
+// (cases.jsonl, which test/clusterset/hub/clusterset-kube-proxy.test.ts holds them to), and the endpoints that are expected.
 package kubeproxy
 
 import (

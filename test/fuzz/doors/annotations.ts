@@ -3,7 +3,7 @@
  * or refused with a reason.
  */
 import fc from 'fast-check';
-import { askedLocality, localityText } from '#shared/clusterset/locality.ts';
+import { askedLocality, localityText } from '#shared/clusterset/imports/locality.ts';
 import { parseSelector } from '#shared/controllers/opt-in/selector.ts';
 import { withAnnotatedSelector, withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
 import type { ServiceExport } from '#shared/kube/mcs-types.ts';

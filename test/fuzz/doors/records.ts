@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { toldHistory } from '#infra/cli/ask/history-service.ts';
 import { listServices } from '#infra/cli/ask/list-services.ts';
-import { clustersetAnswer } from '#infra/console/clusterset-answer.ts';
+import { clustersetAnswer } from '#infra/clusterset/console/clusterset-answer.ts';
 import type { Item, Value } from '#shared/store/table.ts';
 import { type Door, ensure } from '../door.ts';
 import { addressesIn, ensureServed, goOn, startFleet } from '../fleet.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { startCommand } from '#infra/command/start-command.ts';
-import { leftOut } from '#infra/local/clusterset-options.ts';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 
 /** The options of `fleet-endpoints start` with that line, checked but not run. */
@@ -23,7 +22,7 @@ it('without arguments there is one embedded cluster that is written to, on port 
     mode: 'active',
     controllersOff: false,
     optIn: 'active',
-    clusterset: { imports: 'off', exports: [], sameness: 'all', allowOverlap: false },
+    clusterset: expect.objectContaining({ imports: 'off', exports: [], allowOverlap: false }),
     dataDir: undefined,
     settings: {},
     port: 8080,
@@ -98,46 +97,4 @@ it('services that opt in are written beside the built-in controllers where that 
     optIn: 'active',
   });
   expect(() => options('--opt-in on')).toThrow('Allowed choices are off, shadow, active');
-});
-
-it('several contexts are several clusters, which export and import by the options', () => {
-  expect(
-    options(
-      '--kubeconfig k --context a --context b --imports active --exports all --sameness all --allow-overlap',
-    ),
-  ).toMatchObject({
-    kubeconfig: { file: 'k', contexts: ['a', 'b'] },
-    clusterset: { imports: 'active', exports: 'all', sameness: 'all', allowOverlap: true },
-  });
-  expect(options('--kubeconfig k --exports web,api,web').clusterset).toMatchObject({
-    imports: 'off',
-    exports: ['web', 'api'],
-  });
-});
-
-it('embedded clusters export and import for the demonstration, unless there is one alone or very many of them', () => {
-  expect(options('--clusters 3').clusterset).toMatchObject({
-    imports: 'active',
-    exports: ['shop'],
-    sameness: 'all',
-  });
-  expect(options('--clusters 3 --imports off --exports none').clusterset).toMatchObject({
-    imports: 'off',
-    exports: [],
-  });
-  for (const [n, lines] of [
-    [10, []],
-    [
-      11,
-      [
-        expect.stringMatching(
-          /^no Service is exported: .* 11 clusters are more than 10; --exports shop --imports active exports anyway$/,
-        ),
-      ],
-    ],
-  ] as const)
-    expect(leftOut(options(`--clusters ${n}`))).toEqual(lines);
-  expect(leftOut(options('--clusters 11 --exports shop --imports active'))).toEqual([]);
-  for (const line of ['', '--clusters 50'])
-    expect(options(line).clusterset).toMatchObject({ imports: 'off', exports: [] });
 });

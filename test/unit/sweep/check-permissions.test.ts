@@ -1,24 +1,22 @@
 import { expect, it } from 'vitest';
 import { checkPermissions, dueForCheck } from '#functions/sweep/check-permissions.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
-import { saveMembership } from '#shared/clusters/clusterset-membership.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { recordWriterConflict } from '#shared/clusters/writer/writer-conflict.ts';
-import { type ClustersetMembership, noMembership } from '#shared/contract/clusterset-settings.ts';
 import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
 import { memoryTable } from '#test/support/table-memory.ts';
 
 const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;
 
-async function shadowCluster(clusterset?: ClustersetMembership) {
+async function shadowCluster() {
   const table = memoryTable();
   let now = 1_000_000;
   let asked = 0;
   let answers: (resource: string) => boolean = () => true;
   let refusal: string | undefined;
-  await registerCluster(table, { id: 'c', mode: 'shadow', api, ...(clusterset && { clusterset }) }, now);
+  await registerCluster(table, { id: 'c', mode: 'shadow', api }, now);
   const deps = sweepDeps({
     table,
     now: () => now,
@@ -97,27 +95,4 @@ it('an active cluster is asked whose services that opt in are only tried, and a 
   await switchOptIn(table, 'c', 'active', 1_000_000);
   await sweepAfter(600_000);
   expect(asked()).toBe(once);
-});
-
-it('in a set the rights of imports are asked for too, until the cluster imports', async () => {
-  const { table, meta, asked, answer, sweepAfter } = await shadowCluster({
-    ...noMembership,
-    set: 'prod',
-    imports: 'shadow',
-  });
-  answer((resource) => resource !== 'serviceimports' && resource !== 'events');
-  await sweepAfter(0);
-  const { rights } = (await meta()).readiness;
-  expect(rights?.imports).toEqual([
-    'create events',
-    'patch events',
-    ...['get', 'create', 'update', 'delete'].map((verb) => `${verb} serviceimports`),
-    'patch serviceimports/status',
-  ]);
-  expect(rights?.optIn).toEqual(['create events', 'patch events']);
-  const inShadow = asked();
-  await saveMembership(table, 'c', { ...noMembership, set: 'prod', imports: 'active' });
-  await sweepAfter(600_000);
-  expect((await meta()).readiness.rights?.imports).toBeUndefined();
-  expect(asked() - inShadow).toBeLessThan(inShadow);
 });

@@ -1,0 +1,245 @@
+/**
+ * The run of an export in its own cluster (MC-54, MC-55). It saves the export for the set, wakes the
+ * importers, and patches the export's conditions, in this order. Each step can be repeated. Calls to the
+ * cluster's API come last, so that an unreachable cluster delays no importer.
+ */
+
+import { type ClustersetRun, keyInSet } from '#functions/clusterset/sync/clusterset-run.ts';
+import {
+  failureOfImports,
+  type OfName,
+  readStates,
+} from '#functions/clusterset/sync/imports/import-confirmations.ts';
+import { namespaceTakesImports } from '#functions/clusterset/sync/imports/taking-namespaces.ts';
+import { wakeAtPace } from '#functions/clusterset/sync/wake-clusters.ts';
+import { requeue, requeueRun } from '#functions/sync/state/requeue.ts';
+import { readCluster } from '#shared/clusters/record.ts';
+import { hasLeft, hasRuns } from '#shared/clusters/writer/mode.ts';
+import {
+  changedConditions,
+  type ExportStanding,
+  exportConditions,
+  localTrafficText,
+} from '#shared/clusterset/exports/conditions.ts';
+import { type CheckedExport, checkExport } from '#shared/clusterset/exports/exported-service.ts';
+import { mergeExports } from '#shared/clusterset/exports/merge.ts';
+import { type ExportedService, settledWinner } from '#shared/clusterset/exports/precedence.ts';
+import {
+  importsAnything,
+  listImporters,
+  membershipOf,
+} from '#shared/clusterset/membership/clusterset-membership.ts';
+import {
+  readSetEntries,
+  type SetEntries,
+  saveExportEntry,
+} from '#shared/clusterset/store/clusterset-index.ts';
+import {
+  forgetExportedPods,
+  readExportedPods,
+  type StoredExportedPods,
+} from '#shared/clusterset/store/exported-pods-record.ts';
+import {
+  type ExportMark,
+  readExportMark,
+  saveExportMark,
+} from '#shared/clusterset/store/exports-of-cluster.ts';
+import { allToEnd, concurrently } from '#shared/concurrently.ts';
+import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
+import { isLookOnly } from '#shared/workqueue/rules/item.ts';
+import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
+import { confirmedValidity, validityIn } from './confirmed-validity.ts';
+import { wakeBeyondLimit, withinLimit } from './export-limit.ts';
+import { exportPods } from './pods-of-export.ts';
+import { type PublishedExport, publishedExport } from './published-export.ts';
+
+export async function runExport(run: ClustersetRun): Promise<Outcome> {
+  const { deps, cluster, claim } = run;
+  const key = keyInSet(run);
+  const { entries, mark, before, podsBefore, checked, published } = await readExport(run);
+  const exportText = published?.text;
+  const isNew = before !== exportText;
+  const { isWhole, isChanged } = await saveExport(run, published, { before, podsBefore });
+  const isPending = isNew || mark === 'pending' || (mark !== undefined) !== (exportText !== undefined);
+  // A rebuild keeps the mark, and the work item of the next incarnation begins with the first generation
+  // again.
+  const thisRun = `${cluster.incarnation} ${claim.item.generation}`;
+  const hasChanged = exportText !== undefined && (isChanged || (!isLookOnly(claim.item) && mark !== thisRun));
+  // After the entry is saved: a cluster that becomes an importer later reads it.
+  const [states, importers] = await allToEnd([readStates(run), listImporters(deps.table)]);
+  if (isPending || hasChanged) await wakeImporters(run, { importers, states });
+  // Read after the text is saved: an export that came meanwhile has seen the former one.
+  const now = isNew ? await readSetEntries(deps.table, key) : entries;
+  // Every export of the name reports conflicts (MC-14). An unchanged entry wakes no export, or two exports
+  // would wake each other for ever.
+  const others = [...now.exportTexts.keys()].filter((id) => id !== cluster.id);
+  if (isPending) {
+    await wakeAtPace(run, { clusters: others, kind: 'export' });
+    if (exportText === undefined) await wakeBeyondLimit(run);
+    await saveExportMark(deps.table, key, cluster.id, exportText && thisRun);
+  }
+  if (!checked || !hasRuns(cluster)) return ok;
+  try {
+    await patchConditions(run, checked, { entries: now, states, importers, published });
+    if (published?.endpoints === 'last-selector')
+      throw requeueRun(deps, 'unconfirmed', { reason: 'pods of the last selector wake no run' });
+    return isWhole
+      ? ok
+      : requeue(deps, 'endpointsKept', {
+          reason: 'the pods of the export are too large',
+          rounds: claim.message.requeues,
+        });
+  } catch (error) {
+    // The run is retried, for its own unreachable cluster or for its importers, and must not wake these
+    // again.
+    if (hasChanged && !isPending) await saveExportMark(deps.table, key, cluster.id, thisRun);
+    throw error;
+  }
+}
+
+interface ToSaveExport {
+  readonly before: string | undefined;
+  readonly podsBefore: StoredExportedPods | undefined;
+}
+
+interface ReadExport extends ToSaveExport {
+  readonly entries: SetEntries;
+  readonly mark: ExportMark;
+  /** Undefined without a ServiceExport. */
+  readonly checked: CheckedExport | undefined;
+  readonly published: PublishedExport | undefined;
+}
+
+/**
+ * Entry and pods first: if they are still the same when they are saved, no other run has seen newer records
+ * than this one.
+ */
+async function readExport(run: ClustersetRun): Promise<ReadExport> {
+  const { deps, cluster, namespace, name } = run;
+  const store = { table: deps.table, cluster: cluster.id };
+  const key = keyInSet(run);
+  const [entries, mark, podsBefore] = await allToEnd([
+    readSetEntries(deps.table, key),
+    readExportMark(deps.table, key, cluster.id),
+    readExportedPods(deps.table, { ...store, namespace, name }),
+  ]);
+  const [exportRecord, serviceRecord] = await allToEnd([
+    readObject(store, 'ServiceExport', namespace, name),
+    readObject(store, 'Service', namespace, name),
+  ]);
+  const serviceExport = decodeObjectOf('ServiceExport', exportRecord);
+  const before = entries.exportTexts.get(cluster.id);
+  const read = { entries, mark, before, podsBefore };
+  if (!serviceExport) return { ...read, checked: undefined, published: undefined };
+  const claimed = validityIn(cluster, serviceExport, decodeObjectOf('Service', serviceRecord));
+  const within = await (before === undefined
+    ? withinLimit(run, claimed)
+    : confirmedValidity(run, serviceExport, claimed));
+  const checked = checkExport(cluster.id, serviceExport, within);
+  return {
+    ...read,
+    checked,
+    published: publishedExport({ cluster: cluster.id, serviceExport, checked, before, podsBefore }),
+  };
+}
+
+/**
+ * The pods come before the entry, which leads importers to them. Throws RequeueAfter if another run has saved
+ * newer ones. `published` undefined: the cluster does not export the name.
+ */
+async function saveExport(
+  run: ClustersetRun,
+  published: PublishedExport | undefined,
+  { before, podsBefore }: ToSaveExport,
+): ReturnType<typeof exportPods> {
+  const { deps, cluster, namespace, name } = run;
+  const { table } = deps;
+  const key = keyInSet(run);
+  const exportText = published?.text;
+  const saved = published?.service
+    ? await exportPods(run, published.service, podsBefore)
+    : { isWhole: true, isChanged: false };
+  if (before !== exportText) {
+    await saveExportMark(table, key, cluster.id, 'pending');
+    if (!(await saveExportEntry(table, key, cluster.id, exportText, { text: before })))
+      throw requeueRun(deps, 'soon', { reason: 'another run has saved what the cluster exports' });
+  }
+  if (exportText === undefined && podsBefore)
+    await forgetExportedPods(table, { cluster: cluster.id, namespace, name });
+  return saved;
+}
+
+/**
+ * An importer whose namespace takes nothing is not woken: the change of its Namespace wakes it. A cluster
+ * with an import may have to remove it.
+ */
+async function wakeImporters(run: ClustersetRun, { importers, states }: OfName): Promise<void> {
+  const { deps, cluster, namespace } = run;
+  await wakeAtPace(run, {
+    clusters: importers,
+    isConcerned: async (importer) =>
+      states.has(importer.id) ||
+      (importsAnything(importer) && (await namespaceTakesImports(deps.table, importer, namespace)) === true),
+    kind: 'import',
+    delaySeconds: Math.min(maxDelaySeconds, membershipOf(cluster).importBatchSeconds),
+  });
+}
+
+async function ofMembers(
+  { deps }: ClustersetRun,
+  exports: readonly ExportedService[],
+): Promise<readonly ExportedService[]> {
+  const records = await concurrently(16, exports, (e) => readCluster(deps.table, e.cluster));
+  return exports.filter((_, i) => records[i] && !hasLeft(records[i]));
+}
+
+/** The state of the export itself, without the other exports of its name. */
+type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
+
+interface InSet extends OfName {
+  readonly entries: SetEntries;
+  /** The export itself. */
+  readonly published: PublishedExport | undefined;
+}
+
+/** Throws RequeueAfter at its end if importers have not confirmed the export. */
+async function patchConditions(
+  run: ClustersetRun,
+  { validity, problems }: OwnStanding,
+  { entries: { exportTexts, winner }, published, ...of }: InSet,
+): Promise<void> {
+  const { deps, cluster, namespace, name } = run;
+  if (!validity.valid && validity.reason !== 'Deleting')
+    deps.metrics.put('ExportsRefused', 1, { cluster: cluster.id });
+  // The hub cannot patch conditions without the cluster's API.
+  if (!(deps.reaches?.(cluster) ?? cluster.api)) return;
+  const exports = [...exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
+  const options = { winner: settledWinner(winner, deps.now()), precedence: membershipOf(cluster).precedence };
+  let merged = mergeExports(exports, options);
+  // A cluster that was taken out conflicts with no export. The clusters' records are read only if there is a
+  // conflict.
+  if (merged && merged.conflicts.length > 0) merged = mergeExports(await ofMembers(run, exports), options);
+  const api = await run.api();
+  const current = await api.get('ServiceExport', namespace, name);
+  if (!current) return;
+  const failure = await failureOfImports(run, of, published?.text);
+  const local = merged && localTrafficText(merged);
+  const all = local === undefined ? problems : [...problems, local];
+  const said = exportConditions({
+    validity,
+    problems: all,
+    conflicts: merged?.conflicts ?? [],
+    failure,
+    endpoints: published?.endpoints,
+  });
+  const now = new Date(deps.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const conditions = changedConditions(
+    said,
+    { generation: current.metadata.generation, conditions: current.status?.conditions },
+    now,
+  );
+  if (conditions) await api.patchStatus('ServiceExport', namespace, name, { conditions });
+  if (validity.valid && failure?.reason === 'Pending')
+    throw requeueRun(deps, 'setPending', { reason: failure.message, rounds: run.claim.message.requeues });
+}

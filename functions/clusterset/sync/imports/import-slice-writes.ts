@@ -1,0 +1,56 @@
+/** The writes that a plan for the slices of an import asks for, each source for itself. */
+
+import type { ClustersetRun } from '#functions/clusterset/sync/clusterset-run.ts';
+import { createSlice, deleteAsSeen } from '#functions/sync/writes/conditional-writes.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
+import type { ImportedSlicesPlan } from '#shared/clusterset/imports/imported-slices.ts';
+import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
+import type { EndpointSlice } from '#shared/kube/types.ts';
+
+/**
+ * Creates and updates precede deletions. The cluster's policies refuse slices of sources and ranges that they
+ * do not list. The rest of such a source stays as it is, and other sources are written. Resolves to the first
+ * refusal of each such source.
+ */
+export async function applySlicePlan(
+  run: ClustersetRun,
+  api: ClusterApi,
+  { plans, withdrawn, copies }: ImportedSlicesPlan,
+  slices: readonly EndpointSlice[],
+): Promise<ReadonlyMap<string, ClusterApiError>> {
+  const taken = new Set(slices.map((s) => s.metadata.name));
+  const refused = new Map<string, ClusterApiError>();
+  async function write(cluster: string, call: () => Promise<unknown>): Promise<void> {
+    if (refused.has(cluster)) return;
+    try {
+      await call();
+      run.written.slices++;
+    } catch (error) {
+      if (!(error instanceof ClusterApiError) || !(await run.isRefused(error))) throw error;
+      refused.set(cluster, error);
+    }
+  }
+  // Each run has read the slices of the import first. A user may have changed the labels of a slice that has
+  // the name: another name is tried.
+  const create = (draft: SliceDraft) => {
+    const owner = draft.metadata.ownerReferences?.[0]?.uid ?? '';
+    return createSlice(api, { namespace: run.namespace, draft, owner, taken });
+  };
+  for (const [cluster, drafts] of copies)
+    for (const draft of drafts) await write(cluster, () => create(draft));
+  for (const [cluster, { addressTypes }] of plans) {
+    for (const t of addressTypes) {
+      for (const draft of t.create) await write(cluster, () => create(draft));
+      for (const slice of t.update) await write(cluster, () => api.replace('EndpointSlice', slice));
+    }
+  }
+  for (const [cluster, { addressTypes, unsupported }] of plans)
+    for (const slice of [...addressTypes.flatMap((t) => t.delete), ...unsupported])
+      await write(cluster, () => deleteAsSeen(api, 'EndpointSlice', slice));
+  for (const slice of withdrawn) {
+    await deleteAsSeen(api, 'EndpointSlice', slice);
+    run.written.slices++;
+  }
+  return refused;
+}
