@@ -1,3 +1,4 @@
+/** The recorded vectors, through the hub. */
 import { describe, expect, it } from 'vitest';
 import { byFamily } from './families.ts';
 import { play } from './play.ts';

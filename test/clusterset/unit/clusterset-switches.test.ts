@@ -363,3 +363,9 @@ it('the list of clusters names the number of Services without a writer', async (
     JSON.parse(printed.join('\n')).map((c: { servicesWithoutWriter: number }) => c.servicesWithoutWriter),
   ).toEqual([3, null]);
 });
+
+it('without a cluster the switches name those that are there', async () => {
+  const { imports, exports } = await start();
+  await expect(imports('shadow', { id: undefined })).rejects.toThrow(/which cluster\? .*a/);
+  await expect(exports('all', { id: undefined })).rejects.toThrow(/which cluster\? .*a/);
+});

@@ -1,3 +1,4 @@
+/** The options of a local run for services across clusters. */
 import { expect, it } from 'vitest';
 import { localSet } from '#infra/clusterset/local/clusterset-options.ts';
 import { startCommand } from '#infra/command/start-command.ts';
@@ -58,4 +59,17 @@ it('embedded clusters export and import for the demonstration, unless there is o
   expect(leftOut(options('--clusters 11 --exports shop --imports active'))).toEqual([]);
   for (const line of ['', '--clusters 50'])
     expect(options(line).clusterset).toMatchObject({ imports: 'off', exports: [] });
+});
+
+it.each([
+  ['--imports on', /argument 'on' is invalid. Allowed choices are off, .*active\.$/],
+  ['--sameness none', /argument 'none' is invalid. Allowed choices are labelled, all\.$/],
+  [
+    '--exports Shop',
+    /^--exports Shop: "Shop" is not the name of a namespace; all, none, or names with commas$/,
+  ],
+  ['--exports shop,', /^--exports shop,: "" is not the name of a namespace/],
+  ['--exports shop,kube-system', /^--exports shop,kube-system: namespace kube-system is never exported$/],
+])('"%s" is refused with the error', (line, message) => {
+  expect(() => options(line)).toThrow(message);
 });

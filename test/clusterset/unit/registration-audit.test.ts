@@ -1,3 +1,4 @@
+/** What the audit says of a registration that changes imports or exports. */
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { expect, it } from 'vitest';
 import { applyRegistration } from '#functions/register/apply-registration.ts';

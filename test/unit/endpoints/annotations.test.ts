@@ -1,3 +1,4 @@
+/** The annotations of Endpoints: over-capacity, and those of other owners. */
 import { describe, expect, it } from 'vitest';
 import { countAddresses } from '#shared/controllers/endpoints/capacity.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';

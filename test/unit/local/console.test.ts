@@ -1,3 +1,4 @@
+/** The console's server: its routes, and what it refuses. */
 import { expect, it } from 'vitest';
 import { metricsStore } from '#infra/console/metrics-store.ts';
 import { startConsole } from '#infra/console/server.ts';
