@@ -108,6 +108,8 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
     'kubectl --context shop-a -n web run',
     'the control planes of tests have no kubelet; test/packets sends requests to such a name',
   ],
+  ['kubectl endpoints ', 'the package’s own command, as a plugin of kubectl'],
+  ['kubectl -l', 'a part of a command'],
   ['kubectl port-forward', 'a part of a command'],
   ['kubectl expose', 'a part of a command'],
   ['kubectl get service -o wide', 'a part of a command'],
