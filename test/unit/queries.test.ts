@@ -16,7 +16,7 @@ import { expect, it } from 'vitest';
 type Bound = 'paged' | 'bounded' | 'keys' | 'command' | 'bytes' | 'caller';
 
 const queries: Record<string, Bound> = {
-  'functions/clusterset/ingest/clusterset-wakes.ts wakeExportsOnNodes': 'paged',
+  'functions/clusterset/ingest/clusterset-wakes.ts exportsOnNodes': 'paged',
   'functions/clusterset/ingest/zone-wakes.ts hasNewZone': 'paged',
   'functions/ingest/inputs/input-list-page.ts rangeReader': 'bytes',
   'functions/ingest/wake-ups/concerned-services.ts nodesOf': 'paged',

@@ -19,7 +19,8 @@ import { namesInSet } from '#shared/clusterset/store/clusterset-index.ts';
 import { importWakeUps } from '#shared/clusterset/wake-ups/member-wake-ups.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
-import { firstNamesOf, objectNamesIn } from '#shared/store/inputs/object-keys.ts';
+import type { Pod } from '#shared/kube/types.ts';
+import { firstNamesOf, type ObjectName, objectNamesIn } from '#shared/store/inputs/object-keys.ts';
 import { decodeObjectOf, isAlive, objectPages } from '#shared/store/inputs/objects.ts';
 import { listed } from '#shared/store/pages.ts';
 import { WakeUps } from '#shared/workqueue/add.ts';
@@ -82,21 +83,46 @@ async function wakeExportsOnNodes(batch: BatchContext, wakeUps: WakeUps): Promis
   const exports = await listed(firstNamesOf(store, 'ServiceExport', { inNamespace, inCluster }));
   const allowed = exports.filter((e) => mayExport(membership, e.namespace));
   await concurrently(4, [...Map.groupBy(allowed, (e) => e.namespace)], async ([namespace, exported]) => {
-    const names = new Set(exported.map((r) => r.name));
-    for await (const page of objectPages(store, 'Pod', namespace, podsPerPage)) {
-      const onThem = page
-        .flatMap((r) => decodeObjectOf('Pod', r) ?? [])
-        .filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
-      if (onThem.length === 0) continue;
-      for await (const services of selectorsOf(batch, namespace))
-        for (const { metadata, spec } of services)
-          if (
-            names.has(metadata.name) &&
-            onThem.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels))
-          )
-            wakeUps.add(wakeUp(namespace, metadata.name, { kind: 'export' }));
-    }
+    for (const name of await exportsOnNodes(batch, { namespace, exported, moved }))
+      wakeUps.add(wakeUp(namespace, name, { kind: 'export' }));
   });
+}
+
+interface OnNodes {
+  readonly namespace: string;
+  readonly exported: readonly ObjectName[];
+  /** Names of Nodes. */
+  readonly moved: ReadonlySet<string>;
+}
+
+/** Resolves to the names of the exports that select a pod on one of the Nodes. */
+async function exportsOnNodes(
+  batch: BatchContext,
+  { namespace, exported, moved }: OnNodes,
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for await (const page of objectPages(batch.store, 'Pod', namespace, podsPerPage)) {
+    const onThem = page
+      .flatMap((r) => decodeObjectOf('Pod', r) ?? [])
+      .filter((pod) => moved.has(pod.spec?.nodeName ?? ''));
+    if (onThem.length > 0) for (const name of await selecting(batch, namespace, onThem)) names.add(name);
+  }
+  return new Set(exported.map(({ name }) => name).filter((name) => names.has(name)));
+}
+
+/** Resolves to the names of the Services of the namespace that select one of the pods. */
+async function selecting(
+  batch: BatchContext,
+  namespace: string,
+  pods: readonly Pod[],
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const services of selectorsOf(batch, namespace)) {
+    const selects = ({ spec }: (typeof services)[number]): boolean =>
+      pods.some((pod) => selectorMatches(spec?.selector, pod.metadata.labels));
+    names.push(...services.filter(selects).map(({ metadata }) => metadata.name));
+  }
+  return names;
 }
 
 async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void> {
@@ -105,34 +131,59 @@ async function wakeImports(batch: BatchContext, wakeUps: WakeUps): Promise<void>
     wakeUps.add(wakeUp(namespace, name, { kind: 'import', delaySeconds }));
   if (await hasNewZone(batch))
     for (const woken of await importWakeUps(deps.table, cluster)) wakeUps.add(woken);
-  const ofNames: {
-    readonly namespace: string;
-    readonly isConcerned: (name: string) => boolean;
-    readonly delaySeconds?: number;
-  }[] = [];
-  for (const { kind, record } of effects.pending) {
-    const { namespace, name } = record;
-    if (kind === 'ServiceImport') wake(namespace, name);
-    // A deleted Service has no labels any more, so its import is found by the derived name.
-    if (kind === 'Service' && name.startsWith(derivedPrefix))
-      ofNames.push({ namespace, isConcerned: (n) => derivedName(namespace, n) === name });
-    if (kind !== 'Namespace') continue;
-    ofNames.push({ namespace: name, isConcerned: () => true });
-    // The last export of a name may have ended while the namespace was going.
-    for await (const held of objectNamesIn({ table: deps.table, cluster: cluster.id }, 'ServiceImport', name))
-      wake(name, held.name);
-  }
-  const slices = new Map(effects.importedSlices.map((s) => [`${s.namespace}/${s.derived}`, s]));
-  for (const { namespace, derived } of slices.values())
-    ofNames.push({
-      namespace,
-      isConcerned: (n) => derivedName(namespace, n) === derived,
-      delaySeconds: slicesDelaySeconds,
-    });
-  await concurrently(8, ofNames, async ({ namespace, isConcerned, delaySeconds }) => {
+  for (const { kind, record } of effects.pending)
+    if (kind === 'ServiceImport') wake(record.namespace, record.name);
+  for (const { namespace, name } of await importsIn(batch, changedNamespaces(batch))) wake(namespace, name);
+  await concurrently(8, concernedNames(batch), async ({ namespace, isConcerned, delaySeconds }) => {
     for await (const name of namesInSet(deps.table, membershipOf(cluster).set, namespace))
       if (isConcerned(name)) wake(namespace, name, delaySeconds);
   });
+}
+
+const changedNamespaces = ({ effects }: BatchContext): readonly string[] =>
+  effects.pending.filter(({ kind }) => kind === 'Namespace').map(({ record }) => record.name);
+
+/** The last export of a name may have ended while the namespace was going. */
+async function importsIn(
+  { deps, cluster }: BatchContext,
+  namespaces: readonly string[],
+): Promise<readonly ObjectName[]> {
+  const names: ObjectName[] = [];
+  for (const namespace of namespaces)
+    names.push(
+      ...(await listed(
+        objectNamesIn({ table: deps.table, cluster: cluster.id }, 'ServiceImport', namespace),
+      )),
+    );
+  return names;
+}
+
+interface ConcernedNames {
+  readonly namespace: string;
+  /** Of the names that clusters of the set export. */
+  readonly isConcerned: (name: string) => boolean;
+  readonly delaySeconds?: number;
+}
+
+/** A deleted Service has no labels any more, so its import is found by the derived name. */
+function concernedNames(batch: BatchContext): readonly ConcernedNames[] {
+  const { pending, importedSlices } = batch.effects;
+  const ofDerived = (namespace: string, derived: string) => ({
+    namespace,
+    isConcerned: (name: string) => derivedName(namespace, name) === derived,
+  });
+  const services = pending
+    .filter(({ kind, record }) => kind === 'Service' && record.name.startsWith(derivedPrefix))
+    .map(({ record }) => ofDerived(record.namespace, record.name));
+  const slices = new Map(importedSlices.map((s) => [`${s.namespace}/${s.derived}`, s]));
+  return [
+    ...services,
+    ...changedNamespaces(batch).map((namespace) => ({ namespace, isConcerned: () => true })),
+    ...[...slices.values()].map(({ namespace, derived }) => ({
+      ...ofDerived(namespace, derived),
+      delaySeconds: slicesDelaySeconds,
+    })),
+  ];
 }
 
 const slicesDelaySeconds = 3;

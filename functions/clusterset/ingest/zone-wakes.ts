@@ -16,10 +16,10 @@ export async function hasNewZone({ cluster, store, effects }: BatchContext): Pro
   // After first lists every import is woken.
   if (zones.size === 0 || !hasSynced(cluster)) return false;
   const names = new Set(changed.map(({ record }) => record.name));
-  for await (const page of objectPages(store, 'Node', '', nodesAtOnce))
-    for (const record of page) {
-      const node = names.has(record.name) ? undefined : decodeObjectOf('Node', record);
-      if (node) zones.delete(zoneOf(node));
-    }
+  for await (const page of objectPages(store, 'Node', '', nodesAtOnce)) {
+    const others = page.filter(({ name }) => !names.has(name));
+    for (const node of others.flatMap((record) => decodeObjectOf('Node', record) ?? []))
+      zones.delete(zoneOf(node));
+  }
   return zones.size > 0;
 }

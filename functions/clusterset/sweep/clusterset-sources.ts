@@ -157,18 +157,9 @@ async function settle(
   { step, answer }: ToSettle,
 ): Promise<ClusterRecord | undefined> {
   publish(deps, member, step);
+  const { state } = step;
   const before = sourceOf(member);
-  const { state, sinceMs } = step;
-  const answers =
-    state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
-  const isNews =
-    (state === 'evicted' && before?.state !== 'evicted') ||
-    (state === 'silent' && answers && !hasAnswered(member));
-  const wokenUpTo = isNews ? '' : before?.wokenUpTo;
-  const isDefault = state === 'fresh' && wokenUpTo === undefined;
-  const next: SourceRecord | undefined = isDefault
-    ? undefined
-    : { state, sinceMs, ...(answers && { answers: true }), ...(wokenUpTo !== undefined && { wokenUpTo }) };
+  const next = nextRecord(member, { step, answer });
   if (isSame(before, next)) return member;
   if (!(await saveSource(deps.table, member, next))) return undefined;
   // A cluster without any heartbeat is new. Its first lists are still to come.
@@ -179,6 +170,19 @@ async function settle(
       silentSince: member.relay.heartbeatAtMs,
     });
   return { ...member, source: next && encodeSource(next) };
+}
+
+function nextRecord(member: ClusterRecord, { step, answer }: ToSettle): SourceRecord | undefined {
+  const before = sourceOf(member);
+  const { state, sinceMs } = step;
+  const answers =
+    state !== 'fresh' && answer === 'itself' && exportsAnything(member) && isLookedAt(witnessOf(member));
+  const isNews =
+    (state === 'evicted' && before?.state !== 'evicted') ||
+    (state === 'silent' && answers && !hasAnswered(member));
+  const wokenUpTo = isNews ? '' : before?.wokenUpTo;
+  if (state === 'fresh' && wokenUpTo === undefined) return undefined;
+  return { state, sinceMs, ...(answers && { answers: true }), ...(wokenUpTo !== undefined && { wokenUpTo }) };
 }
 
 /** Publishes the metrics of a source, except for a paused cluster, which is under maintenance. */

@@ -30,7 +30,7 @@ export async function leaveSet(deps: SweepDeps, cluster: ClusterRecord): Promise
     if (stoppedAt !== undefined) return false;
     await concurrently(8, turn, async (key) => {
       await wakeExports(deps, key);
-      await saveExportEntry(deps.table, key, cluster.id, undefined);
+      await saveExportEntry(deps.table, { ...key, cluster: cluster.id }, undefined);
       await saveExportMark(deps.table, key, cluster.id, undefined);
     });
   }

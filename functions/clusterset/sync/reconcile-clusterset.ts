@@ -3,7 +3,7 @@
 import { admitByCircuit } from '#functions/sync/admission/admission.ts';
 import { beginProbe, connect } from '#functions/sync/admission/circuit-breaker.ts';
 import { outcomeOf } from '#functions/sync/admission/failure-outcome.ts';
-import { timeLeft } from '#functions/sync/state/deadline.ts';
+import { type TimeLeft, timeLeft } from '#functions/sync/state/deadline.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import type { Reconciler, StartedRun } from '#functions/sync/state/reconciler.ts';
 import { requeue } from '#functions/sync/state/requeue.ts';
@@ -82,74 +82,87 @@ interface ToRun extends Pick<StartedRun, 'claim' | 'deadlineMs' | 'latencyFromMs
   readonly written: ClustersetRun['written'];
 }
 
-async function outcomeOfRun(
-  deps: SyncDeps,
-  cluster: ClusterRecord,
-  { claim, kind, deadlineMs, latencyFromMs, written }: ToRun,
-): Promise<Outcome> {
-  // A paused cluster runs nothing, and the switch back wakes every export and import. Only exports that it
-  // may no longer make are withdrawn in a pause.
-  const isWithdrawn =
-    kind === 'export' &&
-    cluster.mode === 'paused' &&
-    !mayExport(membershipOf(cluster), claim.service.namespace);
-  if (!hasRuns(cluster) && !isWithdrawn) return ok;
-  const listed = kind === 'export' ? 'ServiceExport' : 'Namespace';
-  // The first lists wake every export and import. A relay may be installed days after its cluster was
-  // registered.
-  if (missingFirstLists(cluster).length > 0 || cluster.lists.firstListOf[listed] !== cluster.incarnation)
-    return ok;
+async function outcomeOfRun(deps: SyncDeps, cluster: ClusterRecord, to: ToRun): Promise<Outcome> {
+  const { claim, kind } = to;
+  if (!mayRun(cluster, to)) return ok;
   if (!hasSynced(cluster))
     return requeue(deps, 'firstListsIncomplete', {
       reason: 'first lists not complete',
       rounds: claim.message.requeues,
     });
-  const left = timeLeft(deps, deadlineMs);
+  const left = timeLeft(deps, to.deadlineMs);
   // The cluster is asked once for all refusals of a run.
   let identity: Promise<string> | undefined;
   const brief = {
     identity: () => (identity ??= deps.cluster(cluster, left.brief).then((api) => api.identity())),
   };
-  const run: ClustersetRun = {
-    deps,
-    cluster,
-    namespace: claim.service.namespace,
-    name: claim.service.name,
-    claim,
-    // The next change of a pod waits for the end of an export's run, and its calls are of single objects.
-    api: () => ownApi(deps, cluster, claim, kind === 'export' ? left.brief : left.call),
-    apiOf: async (other, within) => {
-      const record = await readCluster(deps.table, other);
-      if (!record) throw new Error(`cluster ${other} is not registered`);
-      return deps.cluster(record, left[within]);
-    },
-    isRefused: refusals(brief),
-    found: {},
-    refusals: [],
-    notes: [],
-    latencyFromMs,
-    written,
-  };
+  const run = begunRun(deps, cluster, { ...to, left, isRefused: refusals(brief) });
   try {
     return await runOf[kind](run);
   } catch (error) {
-    if (error instanceof ClusterApiError) {
-      // With the namespace goes what the run would write.
-      if (isNamespaceTerminating(error)) return ok;
-      if (await run.isRefused(error)) return refusedByCluster(run, error.message);
-      if (failureOf(error) === 'changed')
-        return requeue(deps, 'soon', {
-          reason: `what is to be written has changed: ${error.message}`,
-          rounds: claim.message.requeues,
-        });
-    }
-    return outcomeOf(
-      { deps, cluster, rounds: claim.message.requeues ?? 0, brief },
-      error,
-      'write',
-      claim.service,
-    );
+    const known = await outcomeOfRefusal(run, error);
+    if (known) return known;
+    const context = { deps, cluster, rounds: claim.message.requeues ?? 0, brief };
+    return outcomeOf(context, error, 'write', claim.service);
   }
+}
+
+/**
+ * A paused cluster runs nothing, and the switch back wakes every export and import. Only exports that it may
+ * no longer make are withdrawn in a pause. The first lists wake every export and import. A relay may be
+ * installed days after its cluster was registered.
+ */
+function mayRun(cluster: ClusterRecord, { claim, kind }: ToRun): boolean {
+  const isWithdrawn =
+    kind === 'export' &&
+    cluster.mode === 'paused' &&
+    !mayExport(membershipOf(cluster), claim.service.namespace);
+  if (!hasRuns(cluster) && !isWithdrawn) return false;
+  const listed = kind === 'export' ? 'ServiceExport' : 'Namespace';
+  return missingFirstLists(cluster).length === 0 && cluster.lists.firstListOf[listed] === cluster.incarnation;
+}
+
+interface ToBegin extends ToRun {
+  readonly left: TimeLeft;
+  readonly isRefused: ClustersetRun['isRefused'];
+}
+
+const begunRun = (
+  deps: SyncDeps,
+  cluster: ClusterRecord,
+  { claim, kind, left, isRefused, latencyFromMs, written }: ToBegin,
+): ClustersetRun => ({
+  deps,
+  cluster,
+  namespace: claim.service.namespace,
+  name: claim.service.name,
+  claim,
+  // The next change of a pod waits for the end of an export's run, and its calls are of single objects.
+  api: () => ownApi(deps, cluster, claim, kind === 'export' ? left.brief : left.call),
+  apiOf: async (other, within) => {
+    const record = await readCluster(deps.table, other);
+    if (!record) throw new Error(`cluster ${other} is not registered`);
+    return deps.cluster(record, left[within]);
+  },
+  isRefused,
+  found: {},
+  refusals: [],
+  notes: [],
+  latencyFromMs,
+  written,
+});
+
+/** Undefined: an error of another kind. */
+async function outcomeOfRefusal(run: ClustersetRun, error: unknown): Promise<Outcome | undefined> {
+  if (!(error instanceof ClusterApiError)) return undefined;
+  // With the namespace goes what the run would write.
+  if (isNamespaceTerminating(error)) return ok;
+  if (await run.isRefused(error)) return refusedByCluster(run, error.message);
+  if (failureOf(error) !== 'changed') return undefined;
+  return requeue(run.deps, 'soon', {
+    reason: `what is to be written has changed: ${error.message}`,
+    rounds: run.claim.message.requeues,
+  });
 }
 
 function refusals(brief: Pick<ClusterApi, 'identity'>): ClustersetRun['isRefused'] {

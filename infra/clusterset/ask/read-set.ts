@@ -13,6 +13,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
+import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import { decodeObjectOf, objectsIn, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -27,7 +28,7 @@ export async function readSet(
   now: number,
 ): Promise<SetInput | undefined> {
   const own = <K extends InputKind>(kind: K, of: string): Promise<ObjectOfKind[K] | undefined> =>
-    objectOf(table, cluster.id, kind, namespace, of);
+    objectOf({ table, cluster: cluster.id }, kind, namespace, of);
   const [serviceExport, serviceImport] = await Promise.all([
     own('ServiceExport', name),
     own('ServiceImport', name),
@@ -85,7 +86,7 @@ async function readSource(
 ): Promise<SourceInput | undefined> {
   const record = await readCluster(table, cluster);
   if (!record) return undefined;
-  const stored = await objectOf(table, cluster, 'Service', namespace, name);
+  const stored = await objectOf({ table, cluster }, 'Service', namespace, name);
   const service = stored && withOptInSelector(stored, record.optIn);
   const selector = service?.spec?.selector;
   if (!service || !selector) return { record, exported: undefined };
@@ -111,8 +112,8 @@ async function readImporter(
   const record = await readCluster(table, cluster);
   if (!record || isDeregistered(record) || membershipOf(record).set !== set) return undefined;
   const [found, serviceImport, report, work] = await Promise.all([
-    objectOf(table, cluster, 'Namespace', '', namespace),
-    objectOf(table, cluster, 'ServiceImport', namespace, name),
+    objectOf({ table, cluster }, 'Namespace', '', namespace),
+    objectOf({ table, cluster }, 'ServiceImport', namespace, name),
     readImportReport(table, { cluster, namespace, name }),
     readWork(table, { cluster, namespace, kind: 'import', name }),
   ]);
@@ -122,11 +123,10 @@ async function readImporter(
 }
 
 async function objectOf<K extends InputKind>(
-  table: Table,
-  cluster: string,
+  store: ClusterStore,
   kind: K,
   namespace: string,
   name: string,
 ): Promise<ObjectOfKind[K] | undefined> {
-  return decodeObjectOf(kind, await readObject({ table, cluster }, kind, namespace, name));
+  return decodeObjectOf(kind, await readObject(store, kind, namespace, name));
 }

@@ -19,19 +19,16 @@ export interface MergedPorts {
  * live endpoint is withdrawn for it.
  */
 export function mergePorts(exports: readonly ExportedService[]): MergedPorts {
-  const merged: { readonly port: ImportPort; readonly cluster: string }[] = [];
+  const merged: PortOf[] = [];
   let first: string | undefined;
-  for (const { cluster, spec } of exports) {
-    for (const port of importPorts(spec.ports)) {
-      if (merged.some((m) => isEqual(m.port, port))) continue;
-      const other =
-        merged.find((m) => isSamePort(m.port, port)) ?? merged.find((m) => excludes(m.port, port));
-      if (!other && merged.length < maxPorts) merged.push({ port, cluster });
-      else
-        first ??= other
-          ? againstOther(port, cluster, other)
-          : `Port ${show(port)} of cluster "${cluster}" is left out: ${maxPorts} are the most.`;
-    }
+  const all = exports.flatMap(({ cluster, spec }) =>
+    importPorts(spec.ports).map((port) => ({ cluster, port })),
+  );
+  for (const { cluster, port } of all) {
+    if (merged.some((m) => isEqual(m.port, port))) continue;
+    const conflict = conflictWith(merged, port, cluster);
+    if (conflict === undefined) merged.push({ port, cluster });
+    else first ??= conflict;
   }
   const ports = merged.map((m) => m.port);
   const differing = exports
@@ -43,6 +40,20 @@ export function mergePorts(exports: readonly ExportedService[]): MergedPorts {
     ports,
     conflict: first === undefined ? `Conflicting ports. ${count}` : `Conflicting ports. ${first} ${count}`,
   };
+}
+
+interface PortOf {
+  readonly port: ImportPort;
+  readonly cluster: string;
+}
+
+/** Returns why the port cannot join those before it, or undefined if it can. */
+function conflictWith(merged: readonly PortOf[], port: ImportPort, cluster: string): string | undefined {
+  const other = merged.find((m) => isSamePort(m.port, port)) ?? merged.find((m) => excludes(m.port, port));
+  if (other) return againstOther(port, cluster, other);
+  return merged.length < maxPorts
+    ? undefined
+    : `Port ${show(port)} of cluster "${cluster}" is left out: ${maxPorts} are the most.`;
 }
 
 /**

@@ -45,33 +45,32 @@ export function planDerivedService({ merged, serviceImport, current }: DerivedTo
     return { kind: 'recreate', object: current, draft };
   const isOwned = isOwnedByImport(current, serviceImport);
   if (isOwned && isAsDrafted(current, draft)) return { kind: 'unchanged' };
-  // Fields without a value in the merge are removed, because they may come from a former merge. A selector
-  // would add the built-in controllers' slices.
+  return { kind: 'update', object: updated(current, draft, isOwned) };
+}
+
+/**
+ * Fields without a value in the merge are removed, because they may come from a former merge. A selector would
+ * add the built-in controllers' slices.
+ */
+function updated({ metadata, spec, ...current }: Service, draft: DerivedDraft, isOwned: boolean): Service {
   const {
     sessionAffinityConfig: _,
     trafficDistribution: _t,
     selector: _s,
     externalIPs: _e,
     ...kept
-  } = current.spec ?? {};
-  const { [annotationSelector]: _a, ...annotations } = current.metadata.annotations ?? {};
+  } = spec ?? {};
+  const { [annotationSelector]: _a, ...annotations } = metadata.annotations ?? {};
+  const owners = [...(metadata.ownerReferences ?? []), ...(draft.metadata.ownerReferences ?? [])];
   return {
-    kind: 'update',
-    object: {
-      ...current,
-      metadata: {
-        ...current.metadata,
-        labels: draft.metadata.labels ?? {},
-        annotations,
-        ...(!isOwned && {
-          ownerReferences: [
-            ...(current.metadata.ownerReferences ?? []),
-            ...(draft.metadata.ownerReferences ?? []),
-          ],
-        }),
-      },
-      spec: { ...kept, ...draft.spec },
+    ...current,
+    metadata: {
+      ...metadata,
+      labels: draft.metadata.labels ?? {},
+      annotations,
+      ...(!isOwned && { ownerReferences: owners }),
     },
+    spec: { ...kept, ...draft.spec },
   };
 }
 

@@ -43,23 +43,32 @@ export interface ImportToPlan {
   readonly writtenBy?: string;
 }
 
-export function planImport({
-  namespace,
-  name,
-  set,
-  merged,
-  current,
-  derived,
-  writtenBy,
-}: ImportToPlan): ImportPlan {
+export function planImport(to: ImportToPlan): ImportPlan {
+  const { set, merged, current, derived, writtenBy } = to;
   if (current && !isOurImport(current, set, { derived, writtenBy }))
     return { kind: merged ? 'not-ours' : 'unchanged' };
-  if (!merged)
-    return current && !current.metadata.deletionTimestamp
-      ? { kind: 'delete', object: current }
-      : { kind: 'unchanged' };
+  if (!merged) return withoutExports(current);
+  const draft = draftOf(to, merged);
+  if (!current) return { kind: 'create', draft };
+  // It is on its way out, for instance by hand: what comes after it is made when it is gone.
+  if (current.metadata.deletionTimestamp || isAsDrafted(current, draft)) return { kind: 'unchanged' };
+  return {
+    kind: 'update',
+    object: { ...current, metadata: { ...current.metadata, ...draft.metadata }, spec: draft.spec },
+  };
+}
+
+const withoutExports = (current: ServiceImport | undefined): ImportPlan =>
+  current && !current.metadata.deletionTimestamp
+    ? { kind: 'delete', object: current }
+    : { kind: 'unchanged' };
+
+function draftOf(
+  { namespace, name, set, current, derived, writtenBy }: ImportToPlan,
+  merged: MergedExports,
+): ImportDraft {
   const ofOthers = current && writtenBy !== undefined ? annotationsOfOthers(current.metadata, writtenBy) : {};
-  const draft: ImportDraft = {
+  return {
     metadata: {
       namespace,
       name,
@@ -74,13 +83,6 @@ export function planImport({
     },
     // The address of a Service that the hub did not make would be in DNS.
     spec: specOf(merged, derived && (!current || isDerivedFrom(derived, current)) ? derived : undefined),
-  };
-  if (!current) return { kind: 'create', draft };
-  // It is on its way out, for instance by hand: what comes after it is made when it is gone.
-  if (current.metadata.deletionTimestamp || isAsDrafted(current, draft)) return { kind: 'unchanged' };
-  return {
-    kind: 'update',
-    object: { ...current, metadata: { ...current.metadata, ...draft.metadata }, spec: draft.spec },
   };
 }
 

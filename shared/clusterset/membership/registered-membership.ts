@@ -36,24 +36,27 @@ function registeredMembership(
   // A deregistered cluster that is registered again counts as new.
   const before = known && !isDeregistered({ mode: decodeMode(known) }) ? known : undefined;
   const current = before ? membershipOf(storedMembership(before)) : noMembership;
-  const formerText = before?.[registered];
-  const former =
-    typeof formerText === 'string' && formerText !== ''
-      ? (JSON.parse(formerText) as ClustersetMembership)
-      : undefined;
+  const former = formerMembership(before?.[registered]);
   if (!given && !former) return { attributes: {}, membership: current, isChanged: false };
   const next = given ?? { ...noMembership, set: current.set };
   const membership = former ? merged(current, former, next) : next;
   const isChanged = !isDeepStrictEqual(membership, current);
-  if (membership.set !== current.set && (exportsAnyOf(current) || importsAnyOf(current)))
-    throw new RangeError(
-      `it is in the clusterset ${current.set} and can't go to ${membership.set} while it exports or imports: what it has imported bears the name of its set. Take its imports and exports out first (docs/clusterset.md)`,
-    );
+  refuseOtherSet(current, membership);
   const attributes = {
     [registered]: given ? JSON.stringify(given) : '',
     ...(isChanged && membershipAttributes(membership)),
   };
   return { attributes, membership, isChanged };
+}
+
+const formerMembership = (text: Value | undefined): ClustersetMembership | undefined =>
+  typeof text === 'string' && text !== '' ? (JSON.parse(text) as ClustersetMembership) : undefined;
+
+function refuseOtherSet(current: ClustersetMembership, next: ClustersetMembership): void {
+  if (next.set === current.set || !(exportsAnyOf(current) || importsAnyOf(current))) return;
+  throw new RangeError(
+    `it is in the clusterset ${current.set} and can't go to ${next.set} while it exports or imports: what it has imported bears the name of its set. Take its imports and exports out first (docs/clusterset.md)`,
+  );
 }
 
 function merged(

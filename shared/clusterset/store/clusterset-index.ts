@@ -87,12 +87,11 @@ export async function* readSetNamespace(
  */
 export async function saveExportEntry(
   table: Table,
-  key: SetKey,
-  cluster: string,
+  { set, namespace, name, cluster }: SetKey & { readonly cluster: string },
   text: string | undefined,
   before?: { readonly text?: string | undefined },
 ): Promise<boolean> {
-  const at = setKey(key.set, key.namespace, key.name, 'E', cluster);
+  const at = setKey(set, namespace, name, 'E', cluster);
   const condition = before && asItWas(before.text);
   return text === undefined
     ? table.delete(at, condition)

@@ -1,6 +1,6 @@
 /**
  * A report of the specs of the Multi-Cluster Services API's conformance suite, in YAML and HTML. The specs are
- * restated in our terms (scenarios/conformance.ts, test/packets/conformance.test.ts), so it is no report of the
+ * restated in our terms (scenarios/conformance.ts, test/clusterset/packets/conformance.test.ts), so it is no report of the
  * suite itself.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

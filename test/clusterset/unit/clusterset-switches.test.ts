@@ -244,7 +244,11 @@ describe('the switch of exports', () => {
   it('an export is not taken from importers that have no other, but by --override', async () => {
     const { table, exports, membership, audit } = await start();
     await saveExportMark(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '1 1');
-    await saveExportEntry(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'a', '{"cluster":"a"}');
+    await saveExportEntry(
+      table,
+      { set: 'prod', namespace: 'web', name: 'cart', cluster: 'a' },
+      '{"cluster":"a"}',
+    );
     await expect(exports('api')).rejects.toThrow(
       'a keeps exports web: it is the only cluster that exports web/cart, and its importers would lose',
     );
@@ -253,7 +257,11 @@ describe('the switch of exports', () => {
     expect((await membership())?.exports.namespaces).toEqual(['api']);
     expect(await audit()).toContain('exports web,api → api with --override');
     await exports('web');
-    await saveExportEntry(table, { set: 'prod', namespace: 'web', name: 'cart' }, 'b', '{"cluster":"b"}');
+    await saveExportEntry(
+      table,
+      { set: 'prod', namespace: 'web', name: 'cart', cluster: 'b' },
+      '{"cluster":"b"}',
+    );
     await exports('none');
     expect((await membership())?.exports.namespaces).toEqual([]);
   });

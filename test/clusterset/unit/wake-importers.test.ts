@@ -30,7 +30,7 @@ async function world() {
   await register('b', { exports: { namespaces: ['shop'] } });
   for (const id of ids) await register(id, { imports: 'active' });
   for (const name of names) {
-    await saveExportEntry(table, keyOf(name), 'b', JSON.stringify({ cluster: 'b' }));
+    await saveExportEntry(table, { ...keyOf(name), cluster: 'b' }, JSON.stringify({ cluster: 'b' }));
     await saveExportMark(table, keyOf(name), 'b', '1 1');
   }
   const clock = { nowMs: 0 };

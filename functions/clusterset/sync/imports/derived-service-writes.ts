@@ -74,21 +74,8 @@ export async function writeDerived(
   const { merged, serviceImport, current } = to;
   const plan = planDerivedService(to);
   if (plan.kind === 'unchanged') return current?.metadata.deletionTimestamp ? undefined : current;
-  if (plan.kind === 'not-ours') {
-    run.found.inTheWay = 'Service';
-    const message = `Service ${current?.metadata.name} is there that the hub did not make`;
-    return { reason: 'Pending', message, failure: { reason: 'ImportNotOurs', message } };
-  }
-  if (plan.kind === 'update') {
-    const update = async (of: MergedExports): Promise<Service | undefined> => {
-      const next = planDerivedService({ ...to, merged: of });
-      return next.kind === 'update' ? api.replace('Service', next.object) : current;
-    };
-    const updated = await unlessRefused(run, current, () => orWithoutDistribution(merged, run.notes, update));
-    const undone = current && updated !== current ? undoneSelectorEvent(current) : undefined;
-    if (undone) await run.deps.events.record(api, undone);
-    return updated;
-  }
+  if (plan.kind === 'not-ours') return notOurs(run, current);
+  if (plan.kind === 'update') return updateDerived(run, api, to);
   if (plan.kind === 'create' && !(await hasFamilyOf(api, plan.draft))) return unsupported(plan.draft);
   if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
   try {
@@ -98,6 +85,28 @@ export async function writeDerived(
   } catch (error) {
     return notReadyFor(run, plan.draft, error);
   }
+}
+
+function notOurs(run: ClustersetRun, current: Service | undefined): NotReady {
+  run.found.inTheWay = 'Service';
+  const message = `Service ${current?.metadata.name} is there that the hub did not make`;
+  return { reason: 'Pending', message, failure: { reason: 'ImportNotOurs', message } };
+}
+
+async function updateDerived(
+  run: ClustersetRun,
+  api: ClusterApi,
+  to: DerivedToPlan,
+): Promise<Service | undefined> {
+  const { merged, current } = to;
+  const update = async (of: MergedExports): Promise<Service | undefined> => {
+    const next = planDerivedService({ ...to, merged: of });
+    return next.kind === 'update' ? api.replace('Service', next.object) : current;
+  };
+  const updated = await unlessRefused(run, current, () => orWithoutDistribution(merged, run.notes, update));
+  const undone = current && updated !== current ? undoneSelectorEvent(current) : undefined;
+  if (undone) await run.deps.events.record(api, undone);
+  return updated;
 }
 
 /** The field is a wish. An API server of an older Kubernetes does not know each of its values. */

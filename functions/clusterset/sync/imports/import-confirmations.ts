@@ -16,6 +16,7 @@ import { readSetEntries, type SetEntries } from '#shared/clusterset/store/cluste
 import {
   readImportState,
   readImportStates,
+  type StoredImportState,
   saveImportState,
 } from '#shared/clusterset/store/imports-of-set.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -45,25 +46,19 @@ async function saveResult(run: ClustersetRun, state: ImportState | undefined): P
 }
 
 async function saveState(run: ClustersetRun, state: ImportState | undefined): Promise<void> {
-  const { deps, cluster, namespace, name } = run;
+  const { deps, cluster } = run;
   const key = keyInSet(run);
   // Read just before the save: a late worker may have saved another failure during this run, and then the
   // exports are woken.
   const before = await readImportState(deps.table, key, cluster.id);
   const text = state && JSON.stringify(state);
   if (before?.text === text && !before?.isPending) return;
-  const failure = state?.failure;
-  const isFailureNew =
-    JSON.stringify(failure) !== JSON.stringify(before && (JSON.parse(before.text) as ImportState).failure);
-  if (isFailureNew || before?.isPending) {
+  if (before?.isPending || isFailureNew(state, before)) {
     await saveImportState(deps.table, key, cluster.id, {
       text: text ?? JSON.stringify({ has: {} } satisfies ImportState),
       isPending: true,
     });
-    if (failure) {
-      const text = failure.reason === 'Exported' ? 'import not whole' : 'import not made';
-      deps.log.warn(text, { cluster: cluster.id, namespace, service: name, reason: failure.message });
-    }
+    logFailure(run, state?.failure);
     const { exportTexts } = await readSetEntries(deps.table, key);
     await wakeAtPace(run, { clusters: [...exportTexts.keys()], kind: 'export' });
   }
@@ -73,6 +68,19 @@ async function saveState(run: ClustersetRun, state: ImportState | undefined): Pr
     cluster.id,
     text === undefined ? undefined : { text, isPending: false },
   );
+}
+
+const isFailureNew = (state: ImportState | undefined, before: StoredImportState | undefined): boolean =>
+  JSON.stringify(state?.failure) !==
+  JSON.stringify(before && (JSON.parse(before.text) as ImportState).failure);
+
+function logFailure(
+  { deps, cluster, namespace, name }: ClustersetRun,
+  failure: ExportFailure | undefined,
+): void {
+  if (!failure) return;
+  const text = failure.reason === 'Exported' ? 'import not whole' : 'import not made';
+  deps.log.warn(text, { cluster: cluster.id, namespace, service: name, reason: failure.message });
 }
 
 /** The states of the name's imports, by importing cluster. */

@@ -16,7 +16,7 @@ import type { EndpointSlice } from '#shared/kube/types.ts';
 export async function applySlicePlan(
   run: ClustersetRun,
   api: ClusterApi,
-  { plans, withdrawn, copies }: ImportedSlicesPlan,
+  plan: ImportedSlicesPlan,
   slices: readonly EndpointSlice[],
 ): Promise<ReadonlyMap<string, ClusterApiError>> {
   const taken = new Set(slices.map((s) => s.metadata.name));
@@ -37,20 +37,36 @@ export async function applySlicePlan(
     const owner = draft.metadata.ownerReferences?.[0]?.uid ?? '';
     return createSlice(api, { namespace: run.namespace, draft, owner, taken });
   };
-  for (const [cluster, drafts] of copies)
-    for (const draft of drafts) await write(cluster, () => create(draft));
-  for (const [cluster, { addressTypes }] of plans) {
-    for (const t of addressTypes) {
-      for (const draft of t.create) await write(cluster, () => create(draft));
-      for (const slice of t.update) await write(cluster, () => api.replace('EndpointSlice', slice));
-    }
-  }
-  for (const [cluster, { addressTypes, unsupported }] of plans)
-    for (const slice of [...addressTypes.flatMap((t) => t.delete), ...unsupported])
-      await write(cluster, () => deleteAsSeen(api, 'EndpointSlice', slice));
-  for (const slice of withdrawn) {
+  for (const { cluster, ...change } of changesOf(plan))
+    await write(cluster, () => {
+      if ('create' in change) return create(change.create);
+      if ('update' in change) return api.replace('EndpointSlice', change.update);
+      return deleteAsSeen(api, 'EndpointSlice', change.delete);
+    });
+  for (const slice of plan.withdrawn) {
     await deleteAsSeen(api, 'EndpointSlice', slice);
     run.written.slices++;
   }
   return refused;
+}
+
+type Change = { readonly cluster: string } & (
+  | { readonly create: SliceDraft }
+  | { readonly update: EndpointSlice }
+  | { readonly delete: EndpointSlice }
+);
+
+/** Each change with its source, in the order in which they are made. */
+function changesOf({ plans, copies }: ImportedSlicesPlan): readonly Change[] {
+  const copied = [...copies].flatMap(([cluster, drafts]) => drafts.map((create) => ({ cluster, create })));
+  const written = [...plans].flatMap(([cluster, { addressTypes }]) =>
+    addressTypes.flatMap((t): readonly Change[] => [
+      ...t.create.map((create) => ({ cluster, create })),
+      ...t.update.map((update) => ({ cluster, update })),
+    ]),
+  );
+  const deleted = [...plans].flatMap(([cluster, { addressTypes, unsupported }]) =>
+    [...addressTypes.flatMap((t) => t.delete), ...unsupported].map((slice) => ({ cluster, delete: slice })),
+  );
+  return [...copied, ...written, ...deleted];
 }

@@ -21,11 +21,10 @@ export function exportFacts(
   merged: MergedExports | undefined,
   importers: readonly ImporterExplanation[],
 ): { readonly summary: string; readonly facts: readonly Fact[] } {
-  const { cluster, exportWork, now, serviceExport } = input;
+  const { cluster, serviceExport } = input;
   const { validity, problems } = ownExport(input);
   const asked = askedLocality(serviceExport?.metadata.annotations);
   const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
-  const isTold = input.publishedExports.some((published) => published.cluster === cluster.id);
   const others = importers
     .filter((i) => i.cluster !== cluster.id && i.state === 'imported')
     .map((i) => i.cluster);
@@ -37,27 +36,9 @@ export function exportFacts(
     facts: [
       ...fact('Valid', valid),
       ...fact('Set', membershipOf(cluster).set),
-      ...fact(
-        'Published to the set',
-        isTold === validity.valid
-          ? undefined
-          : isTold
-            ? validity.valid || staysInSet(validity)
-              ? 'still: it stays there until the ServiceExport is deleted'
-              : 'still: the run that withdraws the export is pending'
-            : isClean(exportWork)
-              ? 'no: its Valid condition has the reason, for instance TooMany'
-              : 'not yet: the run of the export is pending',
-      ),
+      ...fact('Published to the set', publishedText(input, validity)),
       ...fact('Created', serviceExport?.metadata.creationTimestamp as string | undefined),
-      ...fact(
-        'Run',
-        isClean(exportWork)
-          ? exportWork.ranAtMs > 0
-            ? `done ${timeText(exportWork.ranAtMs, now)}`
-            : 'never'
-          : `pending since ${timeText(exportWork.dirtyAtMs ?? now, now)}`,
-      ),
+      ...fact('Run', runText(input)),
       ...fact('Precedence', merged && validity.valid ? precedenceText(input, merged) : undefined),
       ...fact(
         'Conflicts',
@@ -68,6 +49,27 @@ export function exportFacts(
       ...fact('Pod ranges', membershipOf(cluster).exports.podCidrs?.join(', ') ?? 'any address'),
     ],
   };
+}
+
+/** Undefined: the set has the export if it is valid, and otherwise lacks it. */
+function publishedText(
+  { cluster, exportWork, publishedExports }: SetInput,
+  validity: CheckedExport['validity'],
+): string | undefined {
+  const isPublished = publishedExports.some((published) => published.cluster === cluster.id);
+  if (isPublished === validity.valid) return undefined;
+  if (!isPublished)
+    return isClean(exportWork)
+      ? 'no: its Valid condition has the reason, for instance TooMany'
+      : 'not yet: the run of the export is pending';
+  return validity.valid || staysInSet(validity)
+    ? 'still: it stays there until the ServiceExport is deleted'
+    : 'still: the run that withdraws the export is pending';
+}
+
+function runText({ exportWork, now }: SetInput): string {
+  if (!isClean(exportWork)) return `pending since ${timeText(exportWork.dirtyAtMs ?? now, now)}`;
+  return exportWork.ranAtMs > 0 ? `done ${timeText(exportWork.ranAtMs, now)}` : 'never';
 }
 
 function ownExport({

@@ -24,10 +24,10 @@ const names = (table: ReturnType<typeof memoryTable>): Promise<readonly string[]
 describe('the index of a set’s exports', () => {
   it('an index has the exports of one name apart from those of names that begin like it', async () => {
     const table = memoryTable();
-    await saveExportEntry(table, key, 'b', exportEntryKey('b'));
-    await saveExportEntry(table, key, 'c', exportEntryKey('c'));
-    await saveExportEntry(table, { ...key, name: 'web-2' }, 'b', exportEntryKey('b'));
-    await saveExportEntry(table, { ...key, set: 'staging' }, 'd', exportEntryKey('d'));
+    await saveExportEntry(table, { ...key, cluster: 'b' }, exportEntryKey('b'));
+    await saveExportEntry(table, { ...key, cluster: 'c' }, exportEntryKey('c'));
+    await saveExportEntry(table, { ...key, name: 'web-2', cluster: 'b' }, exportEntryKey('b'));
+    await saveExportEntry(table, { ...key, set: 'staging', cluster: 'd' }, exportEntryKey('d'));
     expect([...(await readSetEntries(table, key)).exportTexts]).toEqual([
       ['b', exportEntryKey('b')],
       ['c', exportEntryKey('c')],
@@ -42,34 +42,42 @@ describe('the index of a set’s exports', () => {
       ['web', ['b', 'c']],
       ['web-2', ['b']],
     ]);
-    await saveExportEntry(table, key, 'b', undefined);
+    await saveExportEntry(table, { ...key, cluster: 'b' }, undefined);
     expect([...(await readSetEntries(table, key)).exportTexts.keys()]).toEqual(['c']);
   });
 
   it('a delayed run does not undo a newer run’s saved entry', async () => {
     const table = memoryTable();
     const textsOf = async () => [...(await readSetEntries(table, key)).exportTexts.values()];
-    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'first'), {})).toBe(true);
-    expect(await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), {})).toBe(false);
+    expect(await saveExportEntry(table, { ...key, cluster: 'b' }, exportEntryKey('b', 'first'), {})).toBe(
+      true,
+    );
+    expect(await saveExportEntry(table, { ...key, cluster: 'b' }, exportEntryKey('b', 'late'), {})).toBe(
+      false,
+    );
     expect(
-      await saveExportEntry(table, key, 'b', exportEntryKey('b', 'second'), {
+      await saveExportEntry(table, { ...key, cluster: 'b' }, exportEntryKey('b', 'second'), {
         text: exportEntryKey('b', 'first'),
       }),
     ).toBe(true);
     expect(
-      await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), {
+      await saveExportEntry(table, { ...key, cluster: 'b' }, exportEntryKey('b', 'late'), {
         text: exportEntryKey('b', 'first'),
       }),
     ).toBe(false);
-    expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'first') })).toBe(
-      false,
-    );
-    expect(await textsOf()).toEqual([exportEntryKey('b', 'second')]);
-    expect(await saveExportEntry(table, key, 'b', undefined, { text: exportEntryKey('b', 'second') })).toBe(
-      true,
-    );
     expect(
-      await saveExportEntry(table, key, 'b', exportEntryKey('b', 'late'), {
+      await saveExportEntry(table, { ...key, cluster: 'b' }, undefined, {
+        text: exportEntryKey('b', 'first'),
+      }),
+    ).toBe(false);
+    expect(await textsOf()).toEqual([exportEntryKey('b', 'second')]);
+    expect(
+      await saveExportEntry(table, { ...key, cluster: 'b' }, undefined, {
+        text: exportEntryKey('b', 'second'),
+      }),
+    ).toBe(true);
+    expect(
+      await saveExportEntry(table, { ...key, cluster: 'b' }, exportEntryKey('b', 'late'), {
         text: exportEntryKey('b', 'second'),
       }),
     ).toBe(false);
@@ -118,7 +126,7 @@ describe('the index of a set’s exports', () => {
 
   it('a set is of no cluster: a purge of one leaves it', async () => {
     const table = memoryTable();
-    await saveExportEntry(table, key, 'b', exportEntryKey('b'));
+    await saveExportEntry(table, { ...key, cluster: 'b' }, exportEntryKey('b'));
     expect(table.dump().map(clusterOfKey)).toEqual([undefined]);
   });
 
@@ -127,8 +135,8 @@ describe('the index of a set’s exports', () => {
     async (hostile) => {
       const table = memoryTable();
       const theirs = { ...key, name: hostile };
-      await saveExportEntry(table, key, 'c', exportEntryKey('c'));
-      await saveExportEntry(table, theirs, 'b', exportEntryKey('b'));
+      await saveExportEntry(table, { ...key, cluster: 'c' }, exportEntryKey('c'));
+      await saveExportEntry(table, { ...theirs, cluster: 'b' }, exportEntryKey('b'));
       await saveWinner(table, theirs, '{"cluster":"b"}', undefined);
       const { exportTexts, winner } = await readSetEntries(table, key);
       expect([[...exportTexts.keys()], winner]).toEqual([['c'], undefined]);
@@ -139,7 +147,7 @@ describe('the index of a set’s exports', () => {
 
   it('an entry of another kind, or without a text, counts for nothing', async () => {
     const table = memoryTable();
-    await saveExportEntry(table, key, 'c', exportEntryKey('c'));
+    await saveExportEntry(table, { ...key, cluster: 'c' }, exportEntryKey('c'));
     await table.put({ ...setKey('prod', 'shop', 'web', 'E', 'b') });
     await table.put({ ...setKey('prod', 'shop', 'web', 'W') });
     for (const kind of ['A', 'X'])
@@ -156,8 +164,7 @@ describe('the index of a set’s exports', () => {
     for (let i = 0; i < 50; i++)
       await saveExportEntry(
         table,
-        { ...key, name: `web-${i}` },
-        'b',
+        { ...key, name: `web-${i}`, cluster: 'b' },
         exportEntryKey('b', 'x'.repeat(32_000)),
       );
     let most = 0;
