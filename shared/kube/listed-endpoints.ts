@@ -35,6 +35,15 @@ export function listedEndpoints(output: Output): readonly ListedEndpoint[] {
   );
 }
 
+/** What is known of the history of an output that other clients write, beside its saved state. */
+export interface ObservedSoFar {
+  /** Number of records since the one with all addresses. */
+  readonly sinceWhole: number;
+  readonly wholeAtMs: number;
+  /** When the first of the records was made. */
+  readonly sinceMs: number;
+}
+
 /** One line for each endpoint of the output: `IPv4 10.0.0.1 pod=web-1 … on http 80/TCP`. */
 export const endpointLines = (output: Output): readonly string[] =>
   listedEndpoints(output).map(

@@ -88,6 +88,9 @@ export interface OutputEntry {
   readonly leader?: true;
   /** Set if the entry returns for its second look (docs/architecture.md, "Echo"). */
   readonly secondLook?: true;
+  /** Field manager that wrote `object` last, and how late a slice shows the change of a pod, ms. */
+  readonly manager?: string;
+  readonly lateMs?: number;
   /** The whole object, from a relay with OUTPUTS=full (shadow mode). */
   readonly object?: object;
   readonly observedAtMs?: number;

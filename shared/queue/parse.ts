@@ -157,6 +157,8 @@ const output = {
   deleted: flag,
   leader: flag,
   secondLook: flag,
+  manager: optional(text(128)),
+  lateMs: optional(count),
   object: optional(object),
 } satisfies Checks<Exclude<keyof OutputEntry, keyof InputEntry>>;
 

@@ -173,6 +173,8 @@ const perService =
     `${escaped(cluster)}#${what}#${pairOf(namespace, name)}`;
 export const outputsOf = perService('OUT');
 export const seenOf = perService('SEEN');
+/** The history of the outputs that other clients write. */
+export const observedOf = perService('OBSERVED');
 /** The partition of services with a present or former slice whose name does not begin with theirs. */
 export const oddServicesOf = (cluster: string, namespace: string): string =>
   `${escaped(cluster)}#ODD#${escaped(namespace)}`;

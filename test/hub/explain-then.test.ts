@@ -257,7 +257,7 @@ describe('a cluster in shadow mode', () => {
   });
 
   it('a comparison leaves no record in a cluster whose other Services opt in', async () => {
-    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInEndpoints], beside);
+    const { world, pass } = await smallCluster([aService(), ...pods(2)], beside);
     await pass(60);
     expect(await told(world)).toMatchObject({
       told: [],

@@ -175,6 +175,9 @@ export class ListedThen {
     const told = then.addresses.flatMap((a) => a.places.map((place) => lineOf(place, a))).sort();
     this.answers[then.caveats.length > 0 ? 'uncertain' : 'certain']++;
     if (then.caveats.length > 0 || told.join() === asked.listing.lines.join()) return undefined;
+    // Beside the built-in controllers the history of their writes has their Endpoints too.
+    const toldSlices = told.filter((line) => !line.startsWith(inEndpoints));
+    if (this.#profile.isBeside && toldSlices.join() === asked.listing.lines.join()) return undefined;
     // A person may move a slice of another Service here, whose own run takes it back before the hub reads
     // this Service.
     if (asked.listing.lines.some((line) => line.includes(' and '))) return undefined;
@@ -204,6 +207,8 @@ export class ListedThen {
     const reason = summary.replace(/^Not known: /, '');
     if (/^the record of the run that ended at .* is missing\.$/.test(reason))
       return mayLoseRecords(this.#profile);
+    if (/^(a record of (Endpoints|EndpointSlice) |the record of (Endpoints|EndpointSlice) )/.test(reason))
+      return mayLoseRecords(this.#profile) || mayBeLost || goesBack !== 'never';
     if (reason.startsWith('an output of the Service is too large'))
       return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
     // After a lost record of the first write, whose addresses no later one has, or of the deletion, the

@@ -39,6 +39,7 @@ const queries: Record<string, Bound> = {
   'shared/clusterset/store/clusterset-index.ts readSetEntries': 'bounded',
   'shared/clusterset/store/clusterset-index.ts readSetNamespace': 'paged',
   'shared/clusterset/store/exports-of-cluster.ts exportsOfCluster': 'keys',
+  'shared/store/outputs/observed-records.ts readObservedTexts': 'bounded',
   'shared/store/outputs/history-records.ts recordsSince': 'command',
   'shared/clusterset/store/import-report.ts listImportReports': 'command',
   'shared/clusterset/store/imports-of-set.ts forgetImportStates': 'keys',

@@ -17,6 +17,7 @@ import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { classify, mayBeWithoutService, type Observation } from './echo.ts';
+import { recordObserved } from './observed-history.ts';
 
 /** Upstream's minSyncDelay: a slice event wakes its service after a second at the earliest (EV-16). */
 const minSyncDelaySeconds = 1;
@@ -33,7 +34,7 @@ export async function applyObserved(
     context.checkTime();
     if (kind === 'EndpointSlice' && context.parts.some((part) => part.onSlice(context, seen))) return;
     if (isShadow(context.cluster) && !(await isOptInSlice(context, kind, seen)))
-      await saveObserved(context, kind, seen, listedAt);
+      await saveWhereSeen(context, kind, seen, listedAt);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
@@ -161,17 +162,31 @@ async function isOptInSlice(
   return saved.some((record) => record?.object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy);
 }
 
+/** A slice that another client gave to another Service is gone from its own. */
+async function saveWhereSeen(
+  context: MessageContext,
+  kind: OutputKind,
+  seen: OutputEntry,
+  listedAt: Version | undefined,
+): Promise<void> {
+  const { formerService, ...now } = seen;
+  if (formerService && formerService !== seen.service)
+    await saveObserved(context, kind, { ...now, service: formerService, deleted: true }, listedAt);
+  await saveObserved(context, kind, seen, listedAt);
+}
+
 /**
  * Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. An event
  * wakes the service whenever its message comes again: the run that has saved it may have failed before it
  * did. A list does not: it would wake every service of which nothing has changed.
  */
 async function saveObserved(
-  { deps, cluster, effects, incarnation }: MessageContext,
+  context: MessageContext,
   kind: OutputKind,
   seen: OutputEntry,
   listedAt: Version | undefined,
 ): Promise<void> {
+  const { deps, cluster, effects, incarnation } = context;
   // A relay with OUTPUTS=metadata sends nothing to compare with.
   if (!seen.deleted && !seen.object) return;
   if (
@@ -188,10 +203,16 @@ async function saveObserved(
     generation: seen.generation ?? 0,
     object: seen.deleted ? undefined : (seen.object as OutputObject | undefined),
   };
-  const isNew = await saveOutput(deps.table, service, record, {
-    source: 'observed',
-    again: listedAt === undefined,
-    listedAt,
-  });
+  const observed = await recordObserved(context, service, { seen, listedAt }, record);
+  const isNew = await saveOutput(
+    deps.table,
+    service,
+    { ...record, ...(observed && { observed }) },
+    {
+      source: 'observed',
+      again: listedAt === undefined,
+      listedAt,
+    },
+  );
   if (isNew) effects.wake(seen.namespace, seen.service, { delaySeconds: minSyncDelaySeconds });
 }

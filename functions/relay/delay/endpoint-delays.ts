@@ -56,16 +56,21 @@ export class EndpointDelays {
     this.#awaited.delete(oldest as number);
   }
 
-  /** The watch has seen a new state of the slice, or its deletion. */
-  sliceChanged(key: string, slice: EndpointSlice, isDeleted: boolean): void {
+  /**
+   * The watch has seen a new state of the slice, or its deletion. Returns the longest delay of the changes that
+   * it shows, ms; undefined if it shows none.
+   */
+  sliceChanged(key: string, slice: EndpointSlice, isDeleted: boolean): number | undefined {
     const before = this.#slices.get(key) ?? [];
     const after = isDeleted ? [] : packedStates(slice);
     this.#keep(key, isDeleted ? undefined : after);
-    if (this.#awaited.size === 0) return;
-    for (const { pod, ...states } of listedChanges(before, after)) {
+    if (this.#awaited.size === 0) return undefined;
+    const delays = listedChanges(before, after).flatMap(({ pod, ...states }) => {
       const awaited = this.#awaited.get(pod);
-      if (awaited && shows(awaited.change, states)) this.#measure(awaited, slice);
-    }
+      if (!awaited || !shows(awaited.change, states)) return [];
+      return this.#measure(awaited, slice) ?? [];
+    });
+    return delays.length > 0 ? Math.max(...delays) : undefined;
   }
 
   /** A list has shown this state of the slice. */
@@ -94,18 +99,19 @@ export class EndpointDelays {
     this.#endpoints += states.length;
   }
 
-  #measure({ change, sinceMs, shownBy }: Awaited, slice: EndpointSlice): void {
+  #measure({ change, sinceMs, shownBy }: Awaited, slice: EndpointSlice): number | undefined {
     const { namespace = '', labels } = slice.metadata;
     const service = labels?.[labelServiceName] ?? '';
     const place = `${service}/${slice.addressType}`;
-    if (shownBy.has(place)) return;
+    if (shownBy.has(place)) return undefined;
     shownBy.add(place);
     const { clock, meter } = this.#deps;
     const ms = Math.max(0, Math.round(clock.monotonic() - sinceMs));
-    if (ms > maxAgeMs) return;
+    if (ms > maxAgeMs) return undefined;
     const writer = writerOf(slice);
     meter.observe('relay_endpoint_delay_seconds', { writer, change }, ms / 1000);
     this.report.add({ namespace, service, writer, change, ms });
+    return ms;
   }
 }
 

@@ -1,5 +1,6 @@
 import { defaultLimits, type RelayLimits } from '#shared/contract/limits.ts';
 import { isLeftoverCandidate } from '#shared/controllers/endpoints/outcome.ts';
+import { lastContentWrite } from '#shared/kube/field-managers.ts';
 import {
   importsManagedBy,
   labelEndpointsManagedBy,
@@ -77,7 +78,7 @@ export function outputEntry(
       !more.deleted &&
       isWrittenByHub(object) && { isOwnWrite: true as const }),
     ...(kind === 'Endpoints' && !isLeftoverCandidate(annotations) && { leader: true }),
-    ...(outputs === 'full' && !more.deleted && { object: whole(kind, object) }),
+    ...(outputs === 'full' && !more.deleted && { ...writerOf(object), object: whole(kind, object) }),
     ...more,
   };
   const bytes = entry.object ? sizeOf(entry) : 0;
@@ -91,6 +92,11 @@ export const serviceOfSlice = (slice: KubeObject): string => slice.metadata.labe
 
 export const sliceManager = (slice: KubeObject): string | undefined =>
   slice.metadata.labels?.[labelSliceManagedBy];
+
+function writerOf(object: KubeObject): Pick<OutputEntry, 'manager'> {
+  const { manager } = lastContentWrite(object as Endpoints | EndpointSlice) ?? {};
+  return manager ? { manager: manager.slice(0, 128) } : {};
+}
 
 /**
  * The object as a GET returns it, without managedFields, which are half of it and do not concern endpoints.

@@ -50,7 +50,6 @@ export class SentIndex {
   onEvent(kind: Kind, { type, object }: ObjectEvent, version: string): Entry | undefined {
     const key = relayKey(object);
     this.#optIn.note(kind, object, type === 'DELETED');
-    if (kind === 'EndpointSlice') this.delays.sliceChanged(key, object as EndpointSlice, type === 'DELETED');
     const entry = this.#ifReadable(kind, key, () => this.#entryOf(kind, { type, object }, version));
     if (!entry || isOwnImportWrite(entry)) return undefined;
     if (!isHashed(kind)) return entry;
@@ -75,12 +74,20 @@ export class SentIndex {
     const { type, object } = event;
     const observedAtMs = clock.now();
     if (!isInput(kind)) {
-      const more = this.#more(kind, event, observedAtMs);
+      const more = { ...this.#lateness(kind, event), ...this.#more(kind, event, observedAtMs) };
       return outputEntry(kind, object, version, { outputs, more, limits: limits.relay });
     }
     return type === 'DELETED'
       ? deletedInput(object, version, observedAtMs)
       : inputEntry(kind, object, version, observedAtMs);
+  }
+
+  /** How late a slice that is sent whole shows the change of a pod. */
+  #lateness(kind: OutputKind, { type, object }: ObjectEvent): Pick<OutputEntry, 'lateMs'> {
+    if (kind !== 'EndpointSlice') return {};
+    const key = relayKey(object);
+    const lateMs = this.delays.sliceChanged(key, object as EndpointSlice, type === 'DELETED');
+    return lateMs !== undefined && this.#deps.outputs === 'full' ? { lateMs } : {};
   }
 
   /**

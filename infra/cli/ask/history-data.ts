@@ -18,6 +18,11 @@ export interface RunData {
   readonly time: Time;
   readonly result: 'Wrote' | 'Failed' | 'HeldBack' | 'WroteNothing';
   readonly generation: Count;
+  /**
+   * The client that wrote, where the entry is what the relay saw and no run of the hub. Its generation is 0,
+   * and its times are those of the relay's observation.
+   */
+  readonly manager: string | null;
   readonly seenTime: Time | null;
   readonly dueTime: Time | null;
   readonly startTime: Time;
@@ -89,6 +94,7 @@ export function runData(record: HistoryRecord, filter: Filter): RunData {
     time: timeOf(effectiveMs(record)),
     result: results[recordKind(record)],
     generation: record.generation,
+    manager: record.by ?? null,
     seenTime: timeOrNull(record.seenMs),
     dueTime: timeOrNull(record.dueMs),
     startTime: timeOf(record.atMs),
@@ -136,7 +142,7 @@ export interface AddressesData {
   readonly isKnown: boolean;
   readonly message: string;
   readonly addresses: readonly AddressData[];
-  readonly gone: readonly Omit<AddressData, 'state'>[];
+  readonly gone: readonly Omit<AddressData, 'state' | 'ports'>[];
   readonly caveats: readonly string[];
 }
 
@@ -145,6 +151,8 @@ interface AddressData {
   readonly address: string;
   readonly places: readonly string[];
   readonly state: string;
+  /** Null if they are not known. */
+  readonly ports: string | null;
   readonly since: Time | null;
   readonly message: string | null;
 }
@@ -161,7 +169,7 @@ export const addressesData = (
   time: timeOf(atMs),
   isKnown,
   message: summary,
-  addresses: addresses.map(({ state, ...rest }) => ({ ...addressData(rest), state })),
+  addresses: addresses.map(({ state, ports = null, ...rest }) => ({ ...addressData(rest), state, ports })),
   gone: gone.map(addressData),
   caveats,
 });

@@ -3,6 +3,7 @@
 import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
 import { type Link, missingRecords } from '#infra/cli/ask/history/missing-records.ts';
 import { whyNotKnown } from '#infra/cli/ask/history/not-known.ts';
+import { asRun } from '#infra/cli/ask/history/observed-then.ts';
 import { effectiveMs, isOfCluster } from '#infra/cli/ask/history/record-facts.ts';
 import { withRepeatsCounted } from '#infra/cli/ask/history/repeats.ts';
 import { exactTime, type Filter, type Told, tell } from '#infra/cli/ask/history/sentences.ts';
@@ -27,6 +28,7 @@ import { recordsSince } from '#shared/store/outputs/history-records.ts';
 import { type OutputObject, readOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
+import { explainObserved, mostObserved, readObserved } from './read-observed.ts';
 import { unknownService } from './unknown-service.ts';
 
 export interface History {
@@ -101,7 +103,12 @@ export async function toldHistory(
   });
   if (isUnknown(known, records)) throw await unknownService(table, key);
   checkFilter(key, records, known, filter);
-  const inTime = records.filter((r) => effectiveMs(r) >= sinceMs);
+  // Of a Service that the hub has written too, the runs alone are told.
+  const observed = records.some(isOfCluster)
+    ? []
+    : await readObserved(table, key, period.atMost ?? mostObserved);
+  const all = [...records, ...observed.map(asRun)].sort((a, b) => effectiveMs(a) - effectiveMs(b));
+  const inTime = all.filter((r) => effectiveMs(r) >= sinceMs);
   const runs = withRepeatsCounted(inTime).flatMap((record) => {
     const told = tell(record, filter);
     return told ? [{ record, told }] : [];
@@ -110,7 +117,7 @@ export async function toldHistory(
   const why = runs.length === 0 && known.service && whyNotWritten(known.service, cluster, known.outputs);
   const remarks = [
     ...(days === 0 ? ['no history is kept of this cluster (settings.historyDays is 0)'] : []),
-    ...(isShadow(cluster) && !writesOptIn(cluster)
+    ...(isShadow(cluster) && !writesOptIn(cluster) && observed.length === 0
       ? [ofShadow]
       : why
         ? [`the hub does not write now, so it keeps no history: ${why}`]
@@ -205,6 +212,14 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     : whyNotKnown(sinceGap, standing, atMs);
   const restored = restoredAfter(cluster, sinceGap, atMs);
   const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
+  const isOfOthers = switches.mode === 'shadow' && !sinceGap.some(isOfCluster);
+  if (reason !== undefined && isOfOthers && atMs >= cluster.historySinceMs) {
+    const observed = await explainObserved(table, key, {
+      ...{ atMs, keptSinceMs: earliest, switchedAtMs: switches.sinceMs },
+    });
+    if (observed?.isKnown) return { ...observed, caveats: [...observed.caveats, ...restored] };
+    if (observed) return observed;
+  }
   if (reason !== undefined) return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
   const then = addressesThen(sinceGap, addressesOf(outputs), atMs);
   const isNewest = !sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) > atMs);

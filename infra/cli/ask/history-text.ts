@@ -26,7 +26,7 @@ export function thenLines(
   { atMs, summary, addresses, gone, caveats }: Then,
   what: string,
 ): readonly string[] {
-  const listed = addresses.map((a) => `${addressText(a)}: ${a.state}${sinceText(a, atMs)}`);
+  const listed = addresses.map((a) => `${addressText(a)}: ${a.state}${portsOf(a)}${sinceText(a, atMs)}`);
   const left = gone.map((a) => `${addressText(a)}: gone${sinceText(a, atMs)}`);
   return [
     `${what} at ${exactTime(atMs)}: ${summary}`,
@@ -45,6 +45,8 @@ export const ofPod = (then: Then, pod: string): Then => ({
 
 const addressText = ({ places, address, pod }: Pick<AddressThen, 'places' | 'address' | 'pod'>): string =>
   `${address}${pod ? ` (pod ${pod})` : ''} in ${places.join(' and ')}`;
+
+const portsOf = ({ ports }: AddressThen): string => (ports === undefined ? '' : ` on ${ports}`);
 
 function sinceText({ sinceMs, why }: Pick<AddressThen, 'sinceMs' | 'why'> | GoneThen, atMs: number): string {
   if (sinceMs === undefined) return ', as before the first record';

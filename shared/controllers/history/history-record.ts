@@ -51,6 +51,8 @@ export interface HistoryRecord {
   readonly acceptedMs?: number | undefined;
   readonly endedMs: number;
   readonly writes: { readonly endpoints: number; readonly slices: number };
+  /** The client that wrote, in a record of what the relay saw and no run of the hub did. */
+  readonly by?: string;
   /** Number of deletes, which `writes` includes. */
   readonly deletes?: { readonly endpoints: number; readonly slices: number };
   /** Result of each controller that failed or was requeued. */

@@ -4,6 +4,7 @@
  * (docs/decisions/0018).
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { ObservedSoFar } from '#shared/kube/listed-endpoints.ts';
 import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { itemSize } from '../item-size.ts';
@@ -28,6 +29,8 @@ export interface OutputRecord {
    * body. `object` has the metadata that shows its owner. A run reads it from the API server.
    */
   readonly isMetadataOnly?: true;
+  /** What is known of the records of its states, if other clients write it (history/observed-record.ts). */
+  readonly observed?: ObservedSoFar;
 }
 
 /** A stored body, the base of a delta. */
@@ -51,7 +54,7 @@ export const maxSavedBytes = 384 * 1024;
 /** Returns the item of a body. If the deflated object exceeds `maxBytes`, the item has only its metadata. */
 export function bodyItem(
   key: Key,
-  { version, uid, name, generation, object }: OutputRecord,
+  { version, uid, name, generation, object, observed }: OutputRecord,
   maxBytes: number,
 ): Item {
   return {
@@ -60,6 +63,7 @@ export function bodyItem(
     uid,
     name,
     ...(generation > 0 && { g: generation }),
+    ...(observed && { h: `${observed.sinceWhole} ${observed.wholeAtMs} ${observed.sinceMs}` }),
     ...contentOf(object, maxBytes),
   };
 }
@@ -133,7 +137,14 @@ export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefine
       object: object ? metadataOnly(object) : undefined,
       isMetadataOnly: true,
     };
-  if (!isNewer) return { ...headOf(item), kind, generation: generationOf(item), object: object ?? undefined };
+  if (!isNewer)
+    return {
+      ...headOf(item),
+      kind,
+      generation: generationOf(item),
+      object: object ?? undefined,
+      ...observedIn(item),
+    };
   const edit = JSON.parse(inflateRawSync(delta['d'] as Uint8Array).toString()) as TextEdit;
   const now = JSON.parse(edited(body.text as string, edit)) as OutputObject;
   return { ...headOf(item), kind, version: versionOf(delta), generation: generationOf(delta), object: now };
@@ -151,6 +162,12 @@ export const isThere = (item: Item): boolean => item['b'] !== undefined || item[
 /** Returns the kind by the sort key of a body. */
 export const kindOfOutputItem = (sk: string): OutputKind =>
   sk === endpointsOutput ? 'Endpoints' : 'EndpointSlice';
+
+function observedIn({ h }: Item): Pick<OutputRecord, 'observed'> {
+  if (typeof h !== 'string') return {};
+  const [sinceWhole = 0, wholeAtMs = 0, sinceMs = 0] = h.split(' ').map(Number);
+  return { observed: { sinceWhole, wholeAtMs, sinceMs } };
+}
 
 const versionOf = (item: Item): Version => (item['v'] as Version | undefined) ?? noVersion;
 const generationOf = (item: Item): number => (item['g'] as number | undefined) ?? 0;

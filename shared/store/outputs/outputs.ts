@@ -95,8 +95,9 @@ export async function readOutput(
   service: ServiceKey,
   name: OutputName,
   isEnough: (body: SavedBody) => boolean = () => false,
+  source: OutputSource = 'written',
 ): Promise<OutputRecord | undefined> {
-  const key = keyOf('written', service, name);
+  const key = keyOf(source, service, name);
   const item = await table.get(key);
   if (!item) return undefined;
   const body = savedBodyOf(item);

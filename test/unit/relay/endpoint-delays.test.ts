@@ -195,7 +195,7 @@ describe('what is no sample', () => {
 it('memory is bounded: the oldest changes are forgotten, and slices beyond the limit are not measured', () => {
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => {}, random: () => 0 };
   const delays = new EndpointDelays({ clock, meter: new Meter() }, { pods: 2, endpoints: 2 });
-  const see = (of: ReturnType<typeof slice>): void => delays.sliceChanged('web-1', of as never, false);
+  const see = (of: ReturnType<typeof slice>): void => void delays.sliceChanged('web-1', of as never, false);
   const samples = (): number =>
     (delays.report.take()?.counts ?? []).reduce((sum, { count }) => sum + count, 0);
   for (const name of ['a', 'b', 'c']) delays.podChanged(`uid-${name}`, 'ready');
@@ -259,4 +259,19 @@ it('Prometheus gets a cumulative histogram by writer and change', () => {
       `relay_endpoint_delay_seconds_count{${of}} 2`,
     ]),
   );
+});
+
+it('a whole slice has its writer, and how late it shows a change', () => {
+  const clock = { nowMs: 0 };
+  const index = new SentIndex({
+    clock: { now: () => 0, monotonic: () => clock.nowMs, after: () => () => {}, random: () => 0 },
+    ...{ log: silent, meter: new Meter(), outputs: 'full', limits: defaultLimits },
+  });
+  const see = (kind: Kind, object: object, version: string) =>
+    index.onEvent(kind, { type: 'ADDED', object: object as KubeObject }, version);
+  see('Pod', pod('a', { ready: true }), '1');
+  clock.nowMs = 120;
+  const shown = see('EndpointSlice', slice({ a: {} }), '2');
+  expect(shown).toMatchObject({ manager: 'kube-controller-manager', lateMs: 120 });
+  expect(see('EndpointSlice', slice({ a: {} }), '3')).not.toHaveProperty('lateMs');
 });

@@ -76,7 +76,8 @@ function deedOf(r: HistoryRecord): string {
   const ended = second && first?.both === second.both ? [second.both] : endings.map((e) => e.one);
   const gone = outputsText(deleted.endpoints, deleted.slices);
   const wrote = [...(written ? [`wrote ${written}`] : []), ...(gone ? [`deleted ${gone}`] : [])];
-  return `${[...wrote, ...ended].join('; ') || 'wrote nothing'}${repeated}`;
+  const deed = [...wrote, ...ended].join('; ') || 'wrote nothing';
+  return `${r.by === undefined ? '' : `${r.by} `}${deed}${repeated}`;
 }
 
 const outputsText = (endpoints: number, slices: number): string =>

@@ -8,6 +8,8 @@ import { exactTime, placeText, recordKind, spanText, unsavedText } from './sente
 export interface AddressThen extends Pick<ListedAddress, 'address' | 'pod' | 'state'> {
   /** Texts such as `Endpoints` and `IPv4 slices`. */
   readonly places: readonly string[];
+  /** Undefined if they are not known. */
+  readonly ports?: string | undefined;
   /**
    * Start of that state, ms since the epoch, and its reason. Undefined if the state is older than the
    * records.
@@ -90,7 +92,7 @@ export function statesThen(later: readonly HistoryRecord[], now: Addresses): Rea
 }
 
 /** Merges entries that differ in their places only, in the order of pods and addresses. */
-function together<
+export function together<
   A extends { readonly places: readonly string[]; readonly address: string; readonly pod: string },
 >(list: readonly A[]): readonly A[] {
   const alike = Map.groupBy(list, ({ places: _, ...rest }) => JSON.stringify([rest.pod, rest.address, rest]));
@@ -120,7 +122,9 @@ export function newestChanges(records: readonly HistoryRecord[]): ReadonlyMap<st
   for (const record of records) {
     for (const { pod, why, moves, isRepair } of record.changes) {
       if (isRepair) continue;
-      for (const { where, address, to } of moves)
+      for (const { where, address, from, to } of moves) {
+        // A change of ports alone is no change of the state.
+        if (from === to) continue;
         newest.set(addressKey({ where, address, pod }), {
           where,
           address,
@@ -129,6 +133,7 @@ export function newestChanges(records: readonly HistoryRecord[]): ReadonlyMap<st
           why,
           atMs: effectiveMs(record),
         });
+      }
     }
   }
   return newest;
@@ -140,12 +145,6 @@ function summaryOf(
   later: readonly HistoryRecord[],
   atMs: number,
 ): string {
-  const pods = Map.groupBy(addresses, (a) => a.pod || a.address);
-  const ready = [...pods.values()].filter((of) => of.some((a) => a.state.startsWith('ready'))).length;
-  const count =
-    pods.size === 0
-      ? 'No address was listed'
-      : `${ready} of ${pods.size} listed pods ${ready === 1 ? 'was' : 'were'} ready to be reached`;
   const last = earlier.at(-1);
   const next = later.find((r) => r.changes.length + r.more > 0 && (r.seenMs ?? r.dueMs ?? r.atMs) <= atMs);
   const before = last
@@ -154,7 +153,15 @@ function summaryOf(
   const pending = next
     ? `; a change that the relay had seen by then was accepted at ${exactTime(effectiveMs(next))}`
     : '';
-  return `${count}${before}${pending}.`;
+  return `${listedText(addresses)}${before}${pending}.`;
+}
+
+export function listedText(addresses: readonly AddressThen[]): string {
+  const pods = Map.groupBy(addresses, (a) => a.pod || a.address);
+  const ready = [...pods.values()].filter((of) => of.some((a) => a.state.startsWith('ready'))).length;
+  return pods.size === 0
+    ? 'No address was listed'
+    : `${ready} of ${pods.size} listed pods ${ready === 1 ? 'was' : 'were'} ready to be reached`;
 }
 
 const kindWords = {

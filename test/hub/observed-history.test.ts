@@ -1,0 +1,158 @@
+/** `history` and `explain --at` of endpoints that the cluster's own controllers write, in shadow mode. */
+import { describe, expect, it } from 'vitest';
+import { explainThen, toldHistory } from '#infra/cli/ask/history-service.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+
+const key = { cluster, namespace: 'default', name: 'svc' };
+const shadow = { mode: 'shadow', optIn: 'shadow' } as const;
+const manager = 'kube-controller-manager';
+
+const slice = (ready: readonly boolean[], port = 80, name = 'svc-abc'): RawObject =>
+  ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      ...{ name, namespace: 'default' },
+      labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
+      managedFields: [{ manager, time: '2026-01-01T00:00:00Z', fieldsV1: { 'f:endpoints': {} } }],
+    },
+    addressType: 'IPv4',
+    endpoints: ready.map((isReady, i) => ({
+      ...{ addresses: [`10.1.0.${i + 1}`], conditions: { ready: isReady } },
+      targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
+    })),
+    ports: [{ name: 'http', port, protocol: 'TCP' }],
+  }) as unknown as RawObject;
+
+const then = (world: HubWorld, atMs: number) => explainThen(world.table, key, atMs, world.now);
+const told = async (world: HubWorld) =>
+  (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).told;
+const states = async (world: HubWorld, atMs: number) =>
+  (await then(world, atMs)).addresses.map(({ pod, state, ports }) => `${pod} ${state} ${ports}`);
+
+async function watched(settings = {}) {
+  const { world, pass } = await smallCluster([aService(), ...pods(2)], { ...shadow, settings });
+  await pass(10);
+  const write = async (object: RawObject): Promise<number> => {
+    world.store.apply(object);
+    await pass(10);
+    // The next write is of the same millisecond as the end of the wait.
+    return world.now - 1;
+  };
+  return { world, pass, write };
+}
+
+describe('the cluster’s own controllers', () => {
+  it('their writes are on record with the writer and the reason, and a time is answered with ports', async () => {
+    const { world, pass, write } = await watched();
+    const begun = world.now - 1;
+    const both = await write(slice([true, true]));
+    await write(aPod(1, { ready: false }));
+    const one = await write(slice([true, false]));
+    const moved = await write(slice([true, false], 9999));
+    world.store.delete('EndpointSlice', 'default', 'svc-abc');
+    await pass(10);
+
+    expect(await states(world, begun)).toEqual([]);
+    expect(await states(world, both)).toEqual(['pod-0 ready http 80/TCP', 'pod-1 ready http 80/TCP']);
+    expect(await states(world, one)).toEqual(['pod-0 ready http 80/TCP', 'pod-1 not ready http 80/TCP']);
+    expect(await states(world, moved)).toEqual([
+      'pod-0 ready http 9999/TCP',
+      'pod-1 not ready http 9999/TCP',
+    ]);
+    expect(await then(world, world.now)).toMatchObject({ isKnown: true, addresses: [] });
+    expect((await then(world, world.now)).gone.map(({ pod }) => pod)).toEqual(['pod-0', 'pod-1']);
+    // A change of ports alone is not the time since when a pod is ready.
+    const [ready] = (await then(world, moved)).addresses;
+    expect(ready?.sinceMs).toBeLessThanOrEqual(both);
+    expect((await then(world, moved)).summary).toMatch(
+      /^1 of 2 listed pods was ready to be reached; the last change .* earlier, written by kube-controller-manager\.$/,
+    );
+
+    const lines = await told(world);
+    expect(lines.map(({ headline }) => headline.replace(/^\S+ /, ''))).toEqual([
+      `${manager} wrote 1 slice`,
+      `${manager} wrote 1 slice`,
+      `${manager} wrote 1 slice`,
+      'another client deleted 1 slice',
+    ]);
+    expect(lines[1]?.lines).toEqual([
+      expect.stringMatching(
+        /^pod pod-1: 10\.1\.0\.2 changed in IPv4 slices: from ready to not ready: its Ready condition is False/,
+      ),
+    ]);
+  });
+
+  it('a state that only a list shows has changed at an unknown time before', async () => {
+    const { world, pass, write } = await watched();
+    const before = await write(slice([true, true]));
+    const { send } = world.queues.events;
+    world.queues.events.send = async () => {};
+    await write(slice([true, false]));
+    world.queues.events.send = send;
+    await world.sendInventory('again');
+    await pass(10);
+    expect((await then(world, before)).caveats).toEqual([
+      expect.stringMatching(/^a list showed EndpointSlice svc-abc changed at /),
+    ]);
+    expect(await states(world, world.now)).toEqual([
+      'pod-0 ready http 80/TCP',
+      'pod-1 not ready http 80/TCP',
+    ]);
+    expect((await told(world)).at(-1)?.lines).toContain(
+      'a list showed it: it happened at an unknown time before',
+    );
+  });
+
+  it('a hundred changes are answered from the records with all addresses, also where a record is missing', async () => {
+    const { world, write } = await watched();
+    const times: number[] = [];
+    for (let i = 0; i < 100; i++) times.push(await write(slice([i % 2 === 0, true])));
+    const observed = world.table.dump().filter(({ pk }) => pk.includes('#OBSERVED#'));
+    expect(observed).toHaveLength(100);
+    for (const [i, at] of times.entries())
+      expect((await states(world, at))[0]).toBe(`pod-0 ${i % 2 === 0 ? 'ready' : 'not ready'} http 80/TCP`);
+
+    const [, , missing] = observed;
+    if (missing) await world.table.delete(missing);
+    expect((await then(world, times[97] as number)).summary).toMatch(
+      /^Not known: a record of EndpointSlice svc-abc is missing|^\d of 2/,
+    );
+    expect((await states(world, times[60] as number))[0]).toBe('pod-0 ready http 80/TCP');
+  });
+
+  it('a change takes one write unit, and nothing is kept with historyDays 0', async () => {
+    const { world, pass, write } = await watched();
+    await write(slice([true, true]));
+    const units = async (object: RawObject): Promise<number> => {
+      world.table.resetUnits();
+      world.store.apply(object);
+      await pass(10);
+      return world.table.units.write;
+    };
+    const without = await watched({ historyDays: 0 });
+    await without.write(slice([true, true]));
+    without.world.table.resetUnits();
+    await without.write(slice([true, false]));
+    expect((await units(slice([true, false]))) - without.world.table.units.write).toBe(1);
+    expect(without.world.table.dump().filter(({ pk }) => pk.includes('#OBSERVED#'))).toEqual([]);
+  });
+
+  it('a message that comes again, and a write that changes no address, make no record', async () => {
+    const { world, write, pass } = await watched();
+    await write(slice([true, true]));
+    const sent = world.queues.events.send.bind(world.queues.events);
+    world.queues.events.send = async (messages) => {
+      await sent(messages);
+      await sent(messages);
+    };
+    await write(slice([true, false]));
+    const annotated = slice([true, false]);
+    await write({ ...annotated, metadata: { ...annotated.metadata, annotations: { a: 'b' } } });
+    await pass(10);
+    expect(world.table.dump().filter(({ pk }) => pk.includes('#OBSERVED#'))).toHaveLength(2);
+  });
+});
