@@ -207,7 +207,7 @@ export class ListedThen {
     const reason = summary.replace(/^Not known: /, '');
     if (/^the record of the run that ended at .* is missing\.$/.test(reason))
       return mayLoseRecords(this.#profile);
-    if (/^(a record of (Endpoints|EndpointSlice) |the record of (Endpoints|EndpointSlice) )/.test(reason))
+    if (/^(a record|the record|no state) of (Endpoints|EndpointSlice) /.test(reason))
       return mayLoseRecords(this.#profile) || mayBeLost || goesBack !== 'never';
     if (reason.startsWith('an output of the Service is too large'))
       return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
