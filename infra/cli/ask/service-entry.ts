@@ -2,6 +2,10 @@
 import type { WriterFor } from '#shared/clusters/writer/writer-for.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 
+/** Its pods should be endpoints, and none of them can be: also of a Service that selects no pod. */
+export const lacksEndpoints = ({ type, writers, ready }: ServiceEntry): boolean =>
+  ready === 0 && type !== 'ExternalName' && writers.slices !== 'nobody';
+
 export interface ServiceEntry {
   readonly namespace: string;
   readonly name: string;
@@ -11,7 +15,7 @@ export interface ServiceEntry {
   readonly writer: string;
   readonly why: string;
   readonly writers: { readonly [C in Controller]: WriterFor['who'] };
-  /** Numbers of pods that the selector matches, and of ready ones. */
+  /** Numbers of pods that the selector matches, and of ready ones with a port of the Service. */
   readonly selected: number;
   readonly ready: number;
   /** Shadow mode has confirmed a difference. */

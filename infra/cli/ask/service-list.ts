@@ -6,7 +6,7 @@
 import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { Count } from './explanation-data.ts';
-import type { ServiceEntry } from './service-entry.ts';
+import { lacksEndpoints, type ServiceEntry } from './service-entry.ts';
 import { serviceRows } from './service-rows.ts';
 import { unknownService } from './unknown-service.ts';
 
@@ -26,7 +26,7 @@ export async function serviceListLines(
   const all = await serviceRows(table, cluster, namespace);
   if (namespace !== undefined && all.length === 0)
     throw await unknownService(table, { cluster, namespace, name: '' });
-  const shown = isNotReadyOnly ? all.filter(({ ready, selected }) => ready < selected) : all;
+  const shown = isNotReadyOnly ? all.filter((s) => s.ready < s.selected || lacksEndpoints(s)) : all;
   if (format === 'json' || format === 'yaml') return linesAsData(shown.map(serviceData), format);
   if (format === 'name') return shown.map((s) => `${s.namespace}/${s.name}`);
   if (shown.length === 0)
@@ -37,7 +37,7 @@ export async function serviceListLines(
       s.namespace,
       s.name,
       s.type,
-      s.selected === 0 ? '-' : `${s.ready}/${s.selected}`,
+      s.selected === 0 && !lacksEndpoints(s) ? '-' : `${s.ready}/${s.selected}`,
       s.writer,
       s.differs ? 'differs' : '',
     ]),
@@ -80,9 +80,9 @@ const serviceData = ({
   message: why,
 });
 
-const styled = (text: string, { writer, selected, ready, differs }: ServiceEntry): Line =>
-  differs || writer.startsWith('no writer:') || (selected > 0 && ready === 0)
-    ? { text, style: 'bad' }
-    : ready < selected
-      ? { text, style: 'warning' }
-      : text;
+const styled = (text: string, entry: ServiceEntry): Line => {
+  const { writer, selected, ready, differs } = entry;
+  if (differs || writer.startsWith('no writer:') || (selected > 0 && ready === 0))
+    return { text, style: 'bad' };
+  return ready < selected || lacksEndpoints(entry) ? { text, style: 'warning' } : text;
+};

@@ -6,7 +6,7 @@ import { isShadow } from '#shared/clusters/writer/mode.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
-import { isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
+import { findPort, isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { Pod, Service } from '#shared/kube/types.ts';
 import { objectsIn } from '#shared/store/inputs/objects.ts';
@@ -51,6 +51,10 @@ export async function serviceRows(table: Table, id: string, only?: string): Prom
   return rows.flat();
 }
 
+/** DNS alone answers for a headless Service, and it needs no port. */
+const hasPort = ({ spec = {} }: Service, pod: Pod): boolean =>
+  spec.clusterIP === 'None' || (spec.ports ?? []).some((port) => findPort(pod, port) !== undefined);
+
 /** Counts by the Ready condition. A pod that is being deleted, or has run to its end, is not counted. */
 export function podCounts(service: Service, pods: readonly Pod[]): Pick<ServiceEntry, 'selected' | 'ready'> {
   const { spec } = withOptInSelector(service, 'active');
@@ -61,6 +65,7 @@ export function podCounts(service: Service, pods: readonly Pod[]): Pick<ServiceE
   );
   return {
     selected: selected.length,
-    ready: spec.publishNotReadyAddresses ? selected.length : selected.filter(isPodReady).length,
+    ready: selected.filter((p) => (spec.publishNotReadyAddresses || isPodReady(p)) && hasPort(service, p))
+      .length,
   };
 }

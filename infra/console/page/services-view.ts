@@ -14,15 +14,19 @@ type Chosen = Extract<Route, { readonly view: 'services' }>;
 const hasNoWriter = ({ writer }: ServiceEntry): boolean => writer.startsWith('no writer:');
 const filters: readonly { readonly title: string; readonly isShown?: (entry: ServiceEntry) => boolean }[] = [
   { title: 'all' },
-  { title: 'not ready', isShown: ({ ready, selected }) => ready < selected },
+  { title: 'not ready', isShown: (entry) => entry.ready < entry.selected || lacksEndpoints(entry) },
   { title: 'differs', isShown: ({ differs }) => differs },
   { title: 'no writer', isShown: hasNoWriter },
   { title: 'opt-in', isShown: ({ writer }) => writer.includes('opt-in') },
   { title: 'imported', isShown: ({ writer }) => writer.startsWith('import of') },
 ];
 
-const healthOf = ({ ready, selected }: ServiceEntry): 'good' | 'fair' | 'bad' =>
-  ready === selected ? 'good' : ready === 0 ? 'bad' : 'fair';
+/** Also a Service that selects no pod. */
+const lacksEndpoints = ({ type, writers, ready }: ServiceEntry): boolean =>
+  ready === 0 && type !== 'ExternalName' && writers.slices !== 'nobody';
+
+const healthOf = (entry: ServiceEntry): 'good' | 'fair' | 'bad' =>
+  lacksEndpoints(entry) ? 'bad' : entry.ready === entry.selected ? 'good' : 'fair';
 
 const servicesText = (count: number): string => `${count} ${count === 1 ? 'service' : 'services'}`;
 
@@ -124,7 +128,7 @@ export function servicesView(
     );
     const pods = `${ready} of ${selected} selected ${selected === 1 ? 'pod is' : 'pods are'} ready`;
     const state =
-      selected === 0
+      selected === 0 && !lacksEndpoints(entry)
         ? undefined
         : h('span', { class: `badge count ${healthOf(entry)}`, title: pods }, `${ready}/${selected}`);
     const attributes = {

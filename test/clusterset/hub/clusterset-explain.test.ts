@@ -171,7 +171,7 @@ describe('an import, explained in its own cluster', () => {
       await world.pass(900);
     }
     const evicted = await explainIn(twice, 'a');
-    expect(evicted.summary).toMatch(/^Imported: 2 of 2 addresses of b and c are ready/);
+    expect(evicted.summary).toMatch(/^Imported: 2 of 2 addresses of c are ready; b is evicted/);
     expect(sourcesOf(evicted)[0]).toMatchObject({ cluster: 'b', state: 'evicted', addresses: 0 });
     expect(podsOf(evicted, 'b')).toEqual(
       ['web-1', 'web-2'].map((name) => `${name} absent  its source is evicted, and another one is ready`),
@@ -218,7 +218,7 @@ describe('an import, explained in its own cluster', () => {
   it('an import that is only shown lists what would be written', async () => {
     const world = await started({ a: importer({ imports: 'shadow' }), b: exporter('10.2.0') });
     const explanation = await explainIn(world, 'a');
-    expect(explanation.summary).toMatch(/^Preview of an import: 2 of 2 addresses of b are ready/);
+    expect(explanation.summary).toMatch(/^Preview of an import: 2 of 2 addresses of b are to be ready/);
     expect(explanation.differencesTitle).toBe('Preview');
     expect(explanation.differences).toHaveLength(4);
   });

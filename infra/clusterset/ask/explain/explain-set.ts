@@ -159,7 +159,10 @@ function importSummary(
   const ready = sources.reduce((n, s) => n + s.ready, 0);
   const from = sources.map((s) => s.cluster).join(' and ');
   if (sources.length === 0) return `Import of ${name}: ${why}.`;
-  const what = `${ready} of ${addresses} addresses of ${from} ${ready === 1 ? 'is' : 'are'} ready`;
+  const what =
+    state === 'imported'
+      ? whatIsServed(sources)
+      : `${ready} of ${addresses} addresses of ${from} are to be ready`;
   const words = {
     imported: 'imported',
     pending: 'import under way',
@@ -168,6 +171,22 @@ function importSummary(
     'left out': 'not imported',
   } as const;
   return `${capital(words[state])}: ${what}; ${why}.`;
+}
+
+/** Slices of a source that is silent stay as the last run wrote them, and the snapshot does not have these. */
+function whatIsServed(sources: readonly SourceExplanation[]): string {
+  const followed = sources.filter((s) => s.state === 'fresh');
+  const others = sources.filter((s) => s.state !== 'fresh');
+  const sum = (of: 'ready' | 'addresses'): number => followed.reduce((n, s) => n + s[of], 0);
+  const names = followed.map((s) => s.cluster).join(' and ');
+  return [
+    ...(followed.length > 0
+      ? [
+          `${sum('ready')} of ${sum('addresses')} addresses of ${names} ${sum('ready') === 1 ? 'is' : 'are'} ready`,
+        ]
+      : []),
+    ...others.map((s) => `${s.cluster} is ${s.state}: ${s.why}`),
+  ].join('; ');
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -15,6 +15,7 @@ import { annotationClusterset } from '#shared/kube/names.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { unknownText } from './importer-standing.ts';
 import type { ImporterInput, SetInput } from './set-input.ts';
+import { sourceStanding } from './source-standing.ts';
 
 export function exportFacts(
   input: SetInput,
@@ -29,9 +30,11 @@ export function exportFacts(
     .filter((i) => i.cluster !== cluster.id && i.state === 'imported')
     .map((i) => i.cluster);
   const reach = others.length > 0 ? `imported by ${others.join(' and ')}` : 'imported by no other cluster';
+  const standing = sourceStanding(cluster, now);
+  const silent = standing.state === 'fresh' ? '' : `; it is ${standing.state}: ${standing.why}`;
   return {
     summary: validity.valid
-      ? `Exported, ${reach}.`
+      ? `Exported, ${standing.state === 'evicted' ? 'and taken out of every import' : reach}${silent}.`
       : `Its export is not valid (${validity.reason}: ${validity.message}).`,
     facts: [
       ...fact('Valid', valid),

@@ -1,0 +1,190 @@
+/** The first line of `explain` tells what is served, and never what should be: reports of answers that were wrong. */
+import { describe, expect, it } from 'vitest';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
+import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import {
+  annotationSelector,
+  labelServiceName,
+  labelSliceManagedBy,
+  slicesManagedBy,
+} from '#shared/kube/names.ts';
+import { metaKey } from '#shared/store/keys.ts';
+import { exporter, importer } from '#test/support/set-objects.ts';
+import { SetWorld } from '#test/support/set-world.ts';
+import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+
+const key = { cluster: 'c', namespace: 'default', name: 'svc' };
+type World = Awaited<ReturnType<typeof smallCluster>>['world'];
+const ask = (world: World) => explain(world.table, key, world.now);
+const told = async (world: World): Promise<string> => {
+  const { summary, answer } = await ask(world);
+  return [summary, ...(answer?.causes ?? []).map((c) => `${c.pods.join(' ')} ${c.text}`)].join('\n');
+};
+
+const optedIn = (): RawObject => {
+  const service = aService({ selector: undefined });
+  return { ...service, metadata: { ...service.metadata, annotations: { [annotationSelector]: 'app=a' } } };
+};
+/** As kube-controller-manager makes it. */
+const builtInSlice = (of: readonly number[]): RawObject => ({
+  ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
+  ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+  metadata: {
+    ...{ name: 'svc-builtin', namespace: 'default' },
+    labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'uid-svc', controller: true }],
+  },
+  endpoints: of.map((i) => ({
+    ...{ addresses: [`10.1.0.${i + 1}`], conditions: { ready: true } },
+    targetRef: { kind: 'Pod', namespace: 'default', name: `pod-${i}`, uid: `pod-${i}` },
+  })),
+});
+
+describe('the first line', () => {
+  it('no pod counts that came during a pause', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    await switchMode(world.table, 'c', 'paused', world.now);
+    world.store.apply(aPod(2));
+    await pass(20);
+    const { summary, pods: explained } = await ask(world);
+    expect(summary).toMatch(/^Partly reachable: 2 of 3 pods can be reached; .*the cluster is paused/);
+    expect(explained.find((p) => p.pod === 'pod-2')?.slices[0]?.pending).toBe(
+      'as saved it is not listed yet',
+    );
+  });
+
+  it('no pod counts of a Service without any slice', async () => {
+    const { world, pass } = await smallCluster([optedIn(), ...pods(3)], { mode: 'shadow' });
+    await pass(8);
+    expect((await ask(world)).summary).toMatch(
+      /^Unreachable: 0 of 3 pods can be reached; nothing is written/,
+    );
+  });
+
+  it('no pod counts that Endpoints alone list, because its node is unknown', async () => {
+    const pod = aPod(0) as RawObject & { spec: object };
+    const { world, pass } = await smallCluster([
+      aService(),
+      { ...pod, spec: { ...pod.spec, nodeName: 'node-z' } },
+    ]);
+    await pass(8);
+    expect(await told(world)).toMatch(
+      /^Unreachable: 0 of 1 pod(?:.|\n)*pod-0 its node node-z does not exist/,
+    );
+  });
+
+  it('no pod counts that is listed without a port', async () => {
+    const ports = [{ name: 'http', port: 80, targetPort: 'web', protocol: 'TCP' }];
+    const { world, pass } = await smallCluster([aService({ ports }), aPod(0)]);
+    await pass(8);
+    expect(await told(world)).toMatch(
+      /^Unreachable: 0 of 1 pod(?:.|\n)*no container has a port named web\/TCP/,
+    );
+  });
+
+  it('the time is named since which the relay is silent', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await world.sendHeartbeat();
+    await pass(3600);
+    expect((await ask(world)).summary).toMatch(/as of \S+ \(60 min ago\): the relay is silent since/);
+  });
+
+  it('first lists that are missing are named', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    await world.table.update(metaKey('c'), { set: { firstList_Node: -1 } });
+    world.store.remove('Pod', 'default', 'pod-0');
+    await pass(30);
+    expect(await told(world)).toMatch(
+      /nothing runs until the first lists of Node are complete(?:.|\n)*pod-0 is gone/,
+    );
+  });
+
+  it('work that was given up is not written, and the server’s words are told', async () => {
+    const invalid = new ClusterApiError('a policy denies it', { status: 422, reason: 'Invalid' });
+    let isRefused = false;
+    const { world, pass } = await smallCluster([aService(), ...pods(2)], {
+      refuse: async (asked) => {
+        if (isRefused && asked === 'replace EndpointSlice') throw invalid;
+      },
+    });
+    await pass(10);
+    isRefused = true;
+    world.store.apply(aPod(1, { ready: false }));
+    await pass(3 * 3600);
+    const { state, summary, health } = await ask(world);
+    expect([state, health]).toEqual(['GivenUp', 'bad']);
+    expect(summary).toMatch(/^Partly reachable: 1 of 2 pods .*given up .*a policy denies it/);
+  });
+});
+
+describe('what is served beside', () => {
+  it.each(['off', 'shadow'] as const)(
+    'slices by opt-in are named if the switch is %s and the Service has its selector again',
+    async (to) => {
+      const { world, pass } = await smallCluster([optedIn(), ...pods(3)], {
+        ...{ mode: 'shadow', optIn: 'active' },
+        // The hub may not delete its slices.
+        refuse: async (asked) => {
+          if (asked === 'delete EndpointSlice')
+            throw new ClusterApiError('no', { status: 403, reason: 'Forbidden' });
+        },
+      });
+      await pass(20);
+      await switchOptIn(world.table, 'c', to, world.now);
+      await pass(5);
+      for (const object of [aService(), builtInSlice([0, 1, 2])]) world.store.apply(object);
+      await pass(60);
+      expect(await told(world)).toMatch(/another manager, opt-in\.fleet-endpoints/);
+    },
+  );
+
+  it('a frozen slice of the built-in controller is named with the address of the pod that is gone', async () => {
+    const settings = { optIn: { cleanup: false } };
+    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInSlice([0, 1])], {
+      ...{ mode: 'shadow', optIn: 'active', settings },
+    });
+    await pass(8);
+    world.store.apply(optedIn());
+    await pass(20);
+    world.store.apply(aPod(3));
+    world.store.remove('Pod', 'default', 'pod-0');
+    await pass(60);
+    expect(await told(world)).toMatch(
+      /another manager, endpointslice-controller\.k8s\.io, is served too: 10\.1\.0\.1/,
+    );
+  });
+});
+
+describe('pods whose labels nearly match', () => {
+  it('pods that nearly match are named, also by the only pair of the selector', async () => {
+    const { world, pass } = await smallCluster([
+      aService({ selector: { app: 'web' } }),
+      aPod(0, { app: 'wbe' }),
+      aPod(1, { app: 'Web' }),
+    ]);
+    await pass(8);
+    expect((await ask(world)).pods.map((p) => p.pod)).toContain('pod-1');
+    expect(await told(world)).toMatch(
+      /asks for app=web, and pod pod-1 has app=Web, which differs in upper and lower/,
+    );
+  });
+});
+
+it('an evicted source is in no count of an import, and its own export says so', async () => {
+  const policy = { silence: 'evictAfter', evictAfterSeconds: 60 } as const;
+  const world = await SetWorld.start({
+    ...{ a: importer(policy), b: exporter('10.2.0', policy), c: exporter('10.3.0', policy) },
+  });
+  await world.pass(60);
+  world.of('b').isHeard = false;
+  world.of('b').apiAnswers = false;
+  await world.pass(900);
+  const summary = async (cluster: string): Promise<string> =>
+    (await explain(world.table, { cluster, namespace: 'shop', name: 'web' }, world.nowMs)).summary;
+  expect(await summary('a')).toMatch(/Imported: 2 of 2 addresses of c are ready; b is evicted/);
+  expect(await summary('b')).toMatch(/Exported, and taken out of every import; it is evicted/);
+});
