@@ -6,7 +6,7 @@ import {
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import type { Selector } from '#shared/kube/selectors/label-selector.ts';
+import { isSetBased, type Selector } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type About, type Currency, reachWords as words } from './about.ts';
 import { bad, type Cause, gathered, note, warning } from './cause.ts';
@@ -44,7 +44,7 @@ export function bySelector(world: World, service: Service, selector: Selector): 
   );
   const lacking = portsWithout(service, endpoints);
   const selection = pods.length > 0 ? undefined : selectionCause(world, service, selector);
-  const facts: Facts = { live, reachablePods, endpoints, lacking, difference, selection };
+  const facts: Facts = { live, reachablePods, endpoints, lacking, difference, selection, selector };
   const reach = reachOf(facts);
   const written = writtenCauses(world, writer, slices.length > 0, facts, service);
   const onPorts = portCauses(
@@ -99,6 +99,7 @@ interface Facts {
   readonly lacking: ReturnType<typeof portsWithout>;
   readonly difference: Difference;
   readonly selection: Cause | undefined;
+  readonly selector: Selector;
 }
 
 function reachOf({ live, reachablePods, endpoints, lacking, difference, selection }: Facts): Reach {
@@ -132,7 +133,7 @@ function writtenCauses(
   world: World,
   writer: string,
   hasSlices: boolean,
-  { difference }: Facts,
+  { difference, selector }: Facts,
   service: Service,
 ): { readonly currency: Currency; readonly causes: readonly Cause[] } {
   if (!isDifferent(difference)) return { currency: 'UpToDate', causes: [] };
@@ -151,13 +152,14 @@ function writtenCauses(
   }
   if (writer === optInManagedBy) {
     const annotation = world.service?.metadata.annotations?.[annotationSelector];
+    const setBased = isSetBased(selector) ? ', a set-based selector, which spec.selector cannot have' : '';
     return {
       currency: 'Differs',
       causes: [
         ...admissionCauses(world),
         bad(
           'OptIn',
-          `${hasSlices ? 'its slices are not what they should be' : 'no EndpointSlice is there'}: ${service.metadata.name} has no selector and opts in by the annotation ${annotationSelector} (${annotation}), so a hub of fleet-endpoints alone writes them; without it nothing here tells why it has not`,
+          `${hasSlices ? 'its slices are not what they should be' : 'no EndpointSlice is there'}: ${service.metadata.name} has no selector and opts in by the annotation ${annotationSelector} (${annotation}${setBased}), so a hub of fleet-endpoints alone writes them; without it nothing here tells why it has not`,
           `fleet-endpoints explain CLUSTER ${world.namespace}/${world.name}, with access to the hub`,
         ),
       ],

@@ -22,7 +22,7 @@ export function exportFacts(
   merged: MergedExports | undefined,
   importers: readonly ImporterExplanation[],
 ): { readonly summary: string; readonly facts: readonly Fact[] } {
-  const { cluster, serviceExport } = input;
+  const { cluster, serviceExport, now } = input;
   const { validity, problems } = ownExport(input);
   const asked = askedLocality(serviceExport?.metadata.annotations);
   const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
