@@ -11,8 +11,8 @@ import {
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { exporter, importer } from '#test/support/set-objects.ts';
-import { SetWorld } from '#test/support/set-world.ts';
+import { exporter, importer } from '#test/clusterset/support/set-objects.ts';
+import { SetWorld } from '#test/clusterset/support/set-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const key = { cluster: 'c', namespace: 'default', name: 'svc' };
