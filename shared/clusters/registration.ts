@@ -60,28 +60,19 @@ export async function registerCluster(
   cluster: Registration,
   now: number,
 ): Promise<Mode | undefined> {
-  if (!idShape.test(cluster.id)) {
-    throw new RangeError(
-      `cluster id ${JSON.stringify(cluster.id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`,
-    );
-  }
+  checkId(cluster.id);
   const settings = JSON.stringify(cluster.settings ?? {});
-  const access = {
-    ...(cluster.queues && { queues: JSON.stringify(cluster.queues) }),
-    ...(cluster.api && { api: JSON.stringify(cluster.api) }),
-    ...(cluster.labels && { labels: JSON.stringify(cluster.labels) }),
-  };
   const before = await table.get(metaKey(cluster.id));
   const change = { known: before, given: cluster.clusterset };
   const parts = await concurrently(1, registrationParts, (part) => part.register(table, cluster.id, change));
   const attributes = Object.assign({}, ...parts.map((part) => part.attributes)) as Attributes;
   const joins = parts.some((part) => part.isChanged);
   const former = before?.['settings'] as string | undefined;
-  const optsIn = before?.['optIn'] === undefined && cluster.optIn !== undefined && cluster.optIn !== 'off';
   // Every service is woken as after a switch of mode, because work that is done by the former settings may
   // not be done by the new ones.
   const changes =
-    former !== undefined && (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn || joins);
+    former !== undefined &&
+    (whatRunsGoBy(former) !== whatRunsGoBy(settings) || optsIn(cluster, before) || joins);
   const keptSince = longerKeptSince(former, settings, now);
   const known = await table.update(
     metaKey(cluster.id),
@@ -105,10 +96,27 @@ export async function registerCluster(
     { any: [{ absent: 'mode' }, isRegistered] },
   );
   const left = known ? undefined : await reregister(table, cluster, { settings, ...attributes }, now);
-  await ownQueues(table, cluster, access);
+  await ownQueues(table, cluster, accessOf(cluster));
   await table.put({ ...clusterIndexKey(cluster.id), cluster: cluster.id });
   return left;
 }
+
+function checkId(id: string): void {
+  if (!idShape.test(id))
+    throw new RangeError(
+      `cluster id ${JSON.stringify(id)}: 1 to 63 of a-z, 0-9 and "-" are allowed, not beginning or ending with "-"`,
+    );
+}
+
+/** Returns true if the cluster opts in by this registration, and was never asked before. */
+const optsIn = ({ optIn = 'off' }: Registration, before: Item | undefined): boolean =>
+  before?.['optIn'] === undefined && optIn !== 'off';
+
+const accessOf = ({ queues, api, labels }: Registration) => ({
+  ...(queues && { queues: JSON.stringify(queues) }),
+  ...(api && { api: JSON.stringify(api) }),
+  ...(labels && { labels: JSON.stringify(labels) }),
+});
 
 /**
  * Returns the start of the history if the new setting keeps it for longer than the former one. Older records

@@ -14,13 +14,15 @@ export function lastContentWrite({
   metadata: { managedFields },
 }: Pick<Endpoints | EndpointSlice, 'metadata'>): LastWrite | undefined {
   let last: LastWrite | undefined;
-  for (const { manager = '', time, fieldsV1, subresource } of managedFields ?? []) {
-    if (subresource || (fieldsV1 && !contentFields.some((f) => f in fieldsV1))) continue;
+  for (const { manager = '', time } of (managedFields ?? []).filter(hasContent)) {
     const at = Date.parse(time ?? '') || 0;
     if (!last || at >= last.atMs) last = { manager, atMs: at };
   }
   return last;
 }
+
+const hasContent = ({ fieldsV1, subresource }: NonNullable<ObjectMeta['managedFields']>[number]): boolean =>
+  !subresource && (!fieldsV1 || contentFields.some((field) => field in fieldsV1));
 
 /** Each is atomic, so its last writer is its only manager. */
 const contentFields = ['f:subsets', 'f:endpoints', 'f:ports'];

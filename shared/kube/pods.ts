@@ -40,12 +40,19 @@ export function findPort(pod: Pod, servicePort: ServicePort): number | undefined
   const target = servicePort.targetPort ?? 0;
   if (typeof target === 'number') return target;
   const protocol = servicePort.protocol ?? '';
-  for (const container of pod.spec?.containers ?? [])
+  return (
+    portNamed(pod.spec?.containers ?? [], target, protocol) ??
+    portNamed((pod.spec?.initContainers ?? []).filter(keepsRunning), target, protocol)
+  );
+}
+
+type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];
+
+function portNamed(containers: readonly Container[], name: string, protocol: string): number | undefined {
+  for (const container of containers)
     for (const port of container.ports ?? [])
-      if (port.name === target && (port.protocol ?? '') === protocol) return port.containerPort;
-  for (const container of pod.spec?.initContainers ?? [])
-    if (container.restartPolicy === 'Always')
-      for (const port of container.ports ?? [])
-        if (port.name === target && (port.protocol ?? '') === protocol) return port.containerPort;
+      if (port.name === name && (port.protocol ?? '') === protocol) return port.containerPort;
   return undefined;
 }
+
+const keepsRunning = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';

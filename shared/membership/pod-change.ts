@@ -23,19 +23,19 @@ export function podChange(
   byEligibility = false,
 ): PodChange | undefined {
   const pod = next ?? old;
-  if (!pod) return undefined;
+  if (!pod || old === next) return undefined;
   if (byEligibility && !isEligible(old) && !isEligible(next)) return undefined;
-  const change = { labels: pod.metadata.labels ?? {}, podChanged: false };
-  if (!old || !next || old === next) return old === next ? undefined : change;
+  if (old && next) return updateOf(old, next, byEligibility);
+  return { labels: pod.metadata.labels ?? {}, podChanged: false };
+}
 
-  // The same version was delivered again. Projected pods carry no version; their fields are compared.
-  const { resourceVersion } = next.metadata;
-  if (resourceVersion && resourceVersion === old.metadata.resourceVersion) return undefined;
-
+function updateOf(old: Pod, next: Pod, byEligibility: boolean): PodChange | undefined {
+  if (isSameVersion(old, next)) return undefined;
+  const labels = next.metadata.labels ?? {};
   const podChanged = contentChanged(old, next) || (byEligibility && isEligible(old) !== isEligible(next));
-  if (!labelsChanged(old, next)) return podChanged ? { ...change, podChanged } : undefined;
+  if (!labelsChanged(old, next)) return podChanged ? { labels, podChanged } : undefined;
   // without old labels the change counts as an addition (PK-13)
-  return { ...change, podChanged, ...(old.metadata.labels && { oldLabels: old.metadata.labels }) };
+  return { labels, podChanged, ...(old.metadata.labels && { oldLabels: old.metadata.labels }) };
 }
 
 const isEligible = (pod: Pod | undefined): boolean => pod !== undefined && shouldPodBeInEndpoints(pod, true);
@@ -56,4 +56,10 @@ function labelsChanged(old: Pod, next: Pod): boolean {
     (old.spec?.hostname ?? '') !== (next.spec?.hostname ?? '') ||
     (old.spec?.subdomain ?? '') !== (next.spec?.subdomain ?? '')
   );
+}
+
+/** The same version was delivered again. Projected pods carry no version; their fields are compared. */
+function isSameVersion(old: Pod, next: Pod): boolean {
+  const { resourceVersion } = next.metadata;
+  return Boolean(resourceVersion) && resourceVersion === old.metadata.resourceVersion;
 }

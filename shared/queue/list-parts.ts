@@ -41,26 +41,40 @@ export function encodeParts(
 ): EncodedPage {
   const bodies: string[] = [];
   const tooLarge: string[] = [];
-  const sizes = new Map(
-    page.map((object) => [object, object.entry ? sizeOf(object.entry) : object.key.length]),
-  );
-  const textBytes = (objects: readonly ListedObject[]): number =>
-    objects.reduce((sum, object) => sum + (sizes.get(object) ?? 0), 0);
+  const textBytes = textBytesOf(page);
   const ranges: Range[] = [{ ...ends, objects: page }];
   for (let range = ranges.pop(); range; range = ranges.pop()) {
-    const [only, ...others] = range.objects;
-    const alone = only?.entry !== undefined && others.length === 0;
+    const only = onlyEntryOf(range);
+    const { partBytes, partTextBytes } = only ? limitsOfOne : limits.relay;
     // Before it is encoded: the text of a page of large objects is more than there is memory for.
-    const fits = alone || textBytes(range.objects) <= limits.relay.partTextBytes;
+    const fits = textBytes(range.objects) <= partTextBytes;
     const body = fits ? encode(list, range, first + bodies.length, limits) : undefined;
-    if (body !== undefined && body.length <= (alone ? usualMessageBytes : limits.relay.partBytes)) {
+    if (isWithin(body, partBytes)) {
       bodies.push(body);
-    } else if (alone) {
+    } else if (only) {
       tooLarge.push(only.key);
       ranges.push({ ...range, objects: [{ key: only.key, entry: undefined }] });
     } else ranges.push(...halves(range).reverse());
   }
   return { bodies, tooLarge };
+}
+
+const limitsOfOne = { partBytes: usualMessageBytes, partTextBytes: Number.POSITIVE_INFINITY };
+
+const isWithin = (body: string | undefined, maxBytes: number): body is string =>
+  body !== undefined && body.length <= maxBytes;
+
+/** Measures each object of the page once. */
+function textBytesOf(page: readonly ListedObject[]): (objects: readonly ListedObject[]) => number {
+  const sizes = new Map(
+    page.map((object) => [object, object.entry ? sizeOf(object.entry) : object.key.length]),
+  );
+  return (objects) => objects.reduce((sum, object) => sum + (sizes.get(object) ?? 0), 0);
+}
+
+/** Returns the object of a range with no other, if it can be sent. */
+function onlyEntryOf({ objects: [only, ...others] }: Range): ListedObject | undefined {
+  return only?.entry !== undefined && others.length === 0 ? only : undefined;
 }
 
 interface Range {

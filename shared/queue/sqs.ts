@@ -1,6 +1,7 @@
 /** A standard queue of SQS, which delivers messages in any order and sometimes twice. */
 import { setTimeout as timer } from 'node:timers/promises';
 import {
+  type BatchResultErrorEntry,
   ChangeMessageVisibilityBatchCommand,
   SendMessageBatchCommand,
   type SQSClient,
@@ -28,32 +29,44 @@ export interface SqsQueueOptions {
  */
 const ofTheMessage = /(^|\.)(InvalidMessageContents|InvalidParameterValue)$/;
 
+const isForGood = ({ SenderFault, Code = '' }: BatchResultErrorEntry): boolean =>
+  SenderFault === true && ofTheMessage.test(Code);
+
+function refusalText(queueUrl: string, attempt: number, failed: BatchResultErrorEntry): string {
+  const { Code = 'Unknown', Message = '' } = failed;
+  return `${queueUrl} refused a message ${attempt} times: ${Code} ${Message}`.trimEnd();
+}
+
+const senderFault = (forGood: readonly BatchResultErrorEntry[], all: readonly BatchResultErrorEntry[]) =>
+  forGood[0] ?? all.find((f) => f.SenderFault);
+
+const messagesOf = (
+  failed: readonly BatchResultErrorEntry[],
+  sent: readonly OutgoingMessage[],
+): readonly OutgoingMessage[] => failed.map(({ Id }) => sent[Number(Id)] as OutgoingMessage);
+
+const entryOf = ({ body, delaySeconds }: OutgoingMessage, i: number) => ({
+  Id: String(i),
+  MessageBody: body,
+  ...(delaySeconds && { DelaySeconds: delaySeconds }),
+});
+
 export function sqsQueue(client: SQSClient, queueUrl: string, options: SqsQueueOptions = {}): SourceQueue {
   const { sleep = timer, random = Math.random } = options;
 
   async function sendBatch(batch: readonly OutgoingMessage[]): Promise<void> {
     let left = batch;
     for (let attempt = 1; ; attempt++) {
-      const Entries = left.map((m, i) => ({
-        Id: String(i),
-        MessageBody: m.body,
-        ...(m.delaySeconds && { DelaySeconds: m.delaySeconds }),
-      }));
+      const Entries = left.map(entryOf);
       // The answer is HTTP 200 even if every message was refused.
       const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
       const [first] = Failed;
       if (!first) return;
-      const forGood = Failed.filter((f) => f.SenderFault && ofTheMessage.test(f.Code ?? ''));
-      const ours = forGood[0] ?? Failed.find((f) => f.SenderFault);
-      if (ours || attempt >= attempts) {
-        const { Code = 'Unknown', Message = '' } = ours ?? first;
-        const refused = forGood.map((f) => left[Number(f.Id)] as OutgoingMessage);
-        throw new SendError(
-          `${queueUrl} refused a message ${attempt} times: ${Code} ${Message}`.trimEnd(),
-          refused,
-        );
-      }
-      left = Failed.map((f) => left[Number(f.Id)] as OutgoingMessage);
+      const forGood = Failed.filter(isForGood);
+      const ours = senderFault(forGood, Failed);
+      if (ours || attempt >= attempts)
+        throw new SendError(refusalText(queueUrl, attempt, ours ?? first), messagesOf(forGood, left));
+      left = messagesOf(Failed, left);
       await sleep(random() * Math.min(5_000, 50 * 2 ** attempt));
     }
   }

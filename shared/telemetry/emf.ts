@@ -45,16 +45,11 @@ export function emfMetrics(
       else group.values.set(name, [value]);
     },
     flush() {
-      const lines: Section[][] = [];
-      for (const { dimensions, values } of groups.values()) {
-        for (const part of parts(values)) {
-          const section = { dimensions, values: part };
-          const line = lines.find((sections) => sections.every((other) => mayShareALine(section, other)));
-          if (line) line.push(section);
-          else lines.push([section]);
-        }
-      }
-      for (const line of lines) write(JSON.stringify(document({ namespace, clusterMetrics }, line, now())));
+      const sections = [...groups.values()].flatMap(({ dimensions, values }) =>
+        parts(values).map((part): Section => ({ dimensions, values: part })),
+      );
+      for (const line of linesOf(sections))
+        write(JSON.stringify(document({ namespace, clusterMetrics }, line, now())));
       groups.clear();
     },
   };
@@ -107,6 +102,16 @@ function mayShareALine(a: Section, b: Section): boolean {
     Object.keys(a.dimensions).every(isEqual) &&
     ![...a.values.keys()].some((n) => b.values.has(n))
   );
+}
+
+function linesOf(sections: readonly Section[]): readonly (readonly Section[])[] {
+  const lines: Section[][] = [];
+  for (const section of sections) {
+    const line = lines.find((others) => others.every((other) => mayShareALine(section, other)));
+    if (line) line.push(section);
+    else lines.push([section]);
+  }
+  return lines;
 }
 
 function document(kept: Kept, line: readonly Section[], nowMs: number): object {

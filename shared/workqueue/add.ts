@@ -118,11 +118,16 @@ interface Added {
   readonly leaseEndsMs?: number | undefined;
 }
 
+function markOf(w: WakeUp): 'apiReadGeneration' | 'lookOnlyGeneration' | undefined {
+  if (w.readFromApiServer) return 'apiReadGeneration';
+  return w.lookOnly ? 'lookOnlyGeneration' : undefined;
+}
+
 /** Resolves to the wake-up to be sent, or to undefined if a pending wake-up covers it. */
 async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added | undefined> {
   const { table, now, leaseEndWakeUps } = deps;
   const service = { cluster, namespace: w.namespace, kind: w.kind, name: w.name };
-  const mark = w.readFromApiServer ? 'apiReadGeneration' : w.lookOnly ? 'lookOnlyGeneration' : undefined;
+  const mark = markOf(w);
   // A wake-up that waits for its turn becomes overdue only after it.
   const sinceMs = now() + (w.pace ? w.delaySeconds * 1000 : 0);
   const item = mark

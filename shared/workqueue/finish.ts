@@ -96,14 +96,19 @@ interface Decided {
   readonly gaveUp: readonly GivenUp[];
 }
 
+type Requeued = Extract<Outcome, { readonly kind: 'requeued' }>;
+
+const longestRequeue = (outcomes: Iterable<Outcome>): number =>
+  Math.max(0, ...[...outcomes].map((o) => (o.kind === 'requeued' ? o.requeueAfterSeconds : 0)));
+
+const requeuesInRow = ({ endsRow }: Requeued, { requeues = 0 }: Claim['message']): number =>
+  (endsRow ? 0 : requeues) + 1;
+
 function decide({ item, message }: Claim, outcomes: ReadonlyMap<Part, Outcome>, nowMs: number): Decided {
   const after: { -readonly [P in Part]?: PartStates[P] } = {};
   const retries = new Map<number, { readonly numbers: RetryNumbers; readonly requeues: number }>();
   const gaveUp: GivenUp[] = [];
-  const requeueAfterSeconds = Math.max(
-    0,
-    ...[...outcomes.values()].map((o) => (o.kind === 'requeued' ? o.requeueAfterSeconds : 0)),
-  );
+  const requeueAfterSeconds = longestRequeue(outcomes.values());
   for (const [part, outcome] of outcomes) {
     const next = nextState(part, partState(item, part), outcome, {
       generation: item.generation,
@@ -116,9 +121,10 @@ function decide({ item, message }: Claim, outcomes: ReadonlyMap<Part, Outcome>, 
     const seconds = next.retryInSeconds;
     if (seconds !== undefined) {
       const { numbers = {}, requeues = 0 } = retries.get(seconds) ?? {};
-      const again =
-        outcome.kind === 'requeued' ? (outcome.endsRow ? 0 : (message.requeues ?? 0)) + 1 : requeues;
-      retries.set(seconds, { numbers: { ...numbers, [part]: next.state.retryNumber }, requeues: again });
+      retries.set(seconds, {
+        numbers: { ...numbers, [part]: next.state.retryNumber },
+        requeues: outcome.kind === 'requeued' ? requeuesInRow(outcome, message) : requeues,
+      });
     }
     if (next.gaveUp !== undefined) gaveUp.push({ part, error: next.gaveUp });
   }

@@ -28,50 +28,77 @@ export type Taken =
   | { readonly kind: 'not-dirty' | 'not-due' | 'lease-busy' };
 
 /**
+ * The newest attempt. The SDK repeats a call whose answer is lost, and the repetition fails on the lease that
+ * the call has taken.
+ */
+type Attempt = Pick<Claim, 'leaseId' | 'wasTakenOver'>;
+
+const claimed = (claim: Omit<Claim, 'parts'>): Taken => ({
+  kind: 'claimed',
+  claim: { ...claim, parts: partsToRun(claim.message, claim.item) },
+});
+
+/**
+ * New work usually finds its service free, so one call is tried instead of two. A wake-up for the end of a
+ * lease usually finds its work done.
+ */
+const isUsuallyFree = (message: WakeUpMessage): boolean =>
+  isNewWork(message) && (message.generation !== 'latest' || message.delayedByBatch === true);
+
+/**
  * If it does not throw, a wake-up without a claim is handled: a further wake-up is in the queue if one is
  * needed.
  */
 export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Promise<Taken> {
   const { cluster, namespace, kind, name } = message;
   const service: WorkKey = { cluster, namespace, kind, name };
-  if (message.notBeforeMs !== undefined && message.notBeforeMs > deps.now()) {
-    await deps
-      .queues(service.cluster, undefined)
-      .syncs.send([outgoing(delayUntil(message, message.notBeforeMs, deps.now()))]);
+  const { notBeforeMs } = message;
+  if (notBeforeMs !== undefined && notBeforeMs > deps.now()) {
+    const delayed = outgoing(delayUntil(message, notBeforeMs, deps.now()));
+    await deps.queues(cluster, undefined).syncs.send([delayed]);
     return { kind: 'not-due' };
   }
-  // The newest attempt. The SDK repeats a call whose answer is lost, and the repetition fails on the lease
-  // that the call has taken.
-  let attempt: { readonly leaseId: string; readonly wasTakenOver: boolean } | undefined;
-  // New work usually finds its service free, so one call is tried instead of two. A wake-up for the end of a
-  // lease usually finds its work done.
-  if (isNewWork(message) && (message.generation !== 'latest' || message.delayedByBatch)) {
+  let attempt: Attempt | undefined;
+  if (isUsuallyFree(message)) {
     const lease = { id: deps.newLeaseId(), untilMs: deps.now() + deps.limits.sync.leaseMs };
     const item = await claimUnread(deps.table, service, message.generation, lease);
-    const parts = item ? partsToRun(message, item) : [];
     attempt = { leaseId: lease.id, wasTakenOver: false };
-    if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, parts } };
+    if (item) return claimed({ service, message, item, ...attempt });
   }
+  return claimAfterRead(deps, message, service, attempt);
+}
+
+async function claimAfterRead(
+  deps: WorkQueueDeps,
+  message: WakeUpMessage,
+  service: WorkKey,
+  before: Attempt | undefined,
+): Promise<Taken> {
+  let attempt = before;
   for (let tries = 0; tries < maxTries; tries++) {
     const read = await readWork(deps.table, service);
     const parts = partsToRun(message, read);
     if (attempt && read.lease?.id === attempt.leaseId)
-      return { kind: 'claimed', claim: { service, message, ...attempt, item: read, parts } };
+      return claimed({ service, message, item: read, ...attempt });
     if (parts.length === 0) return { kind: 'not-dirty' };
     const nowMs = deps.now();
-    if (read.lease && isLeased(read, nowMs)) {
-      await waitForLeaseEnd(deps, { service, message, lease: read.lease, nowMs });
+    const busy = leaseAt(read, nowMs);
+    if (busy) {
+      await waitForLeaseEnd(deps, { service, message, lease: busy, nowMs });
       return { kind: 'lease-busy' };
     }
     const lease = { id: deps.newLeaseId(), nowMs, untilMs: nowMs + deps.limits.sync.leaseMs };
     const item = await claim(deps.table, service, { item: read, parts }, lease);
     attempt = { leaseId: lease.id, wasTakenOver: read.lease !== undefined };
-    if (item) return { kind: 'claimed', claim: { service, message, ...attempt, item, parts } };
+    if (item) return claimed({ service, message, item, ...attempt });
   }
   throw new Error(
     `the work item of ${service.cluster} ${workText(service)} refuses each claim: an attribute is damaged`,
   );
 }
+
+const leaseAt = (item: WorkItem, nowMs: number): WorkLease | undefined =>
+  isLeased(item, nowMs) ? item.lease : undefined;
 
 interface Busy {
   readonly service: WorkKey;

@@ -106,7 +106,7 @@ async function observe(
   // A list may be of a restored history, which is older than a delta. A body of one unit lacks a delta.
   const isEnough = (body: SavedBody): boolean =>
     body.version >= version && (listedAt === undefined || body.bytes <= deps.limits.sync.unitBytes);
-  const saved = await readOutput(deps.table, service, { kind, name: seen.name }, isEnough);
+  const saved = await readOutput(deps.table, service, { kind, name: seen.name }, { isEnough });
   const observation = { ...entry, saved, isWithoutService: false };
   if (!mayBeWithoutService(observation)) return observation;
   return {

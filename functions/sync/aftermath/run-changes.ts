@@ -39,13 +39,11 @@ export function changesOf(
   const after = new Map([...byName(kept), ...byName(server.records)]);
   const before = view(saved.values());
   const foundBefore = found.size > 0 ? view(new Map([...saved, ...found]).values()) : before;
-  const changes = changesBetween(
-    { saved: before, found: foundBefore },
-    view(after.values()),
-    whyOf(run),
-    otherWriter(run),
+  const changes = changesBetween({ saved: before, found: foundBefore }, view(after.values()), {
+    why: whyOf(run),
+    otherWriter: otherWriter(run),
     maxNamed,
-  );
+  });
   // The garbage collector takes the slices of a Service that is gone, also where another one has its name.
   const { service } = inputs;
   const isCollected = ({ kind, object }: OutputRecord): boolean =>

@@ -94,13 +94,21 @@ export function failureOf(error: ClusterApiError): Failure {
   const { status } = error;
   if (isWithoutCredentials(error)) return 'no-credentials';
   if (isTooLarge(error)) return 'object';
-  if (status >= 500 || status === 408 || (status === 0 && error.reason === timedOut)) return 'server';
-  if (status === 0) return 'connection';
-  if (status === 401 || status === 429) return 'cluster';
-  if (status === 403) return 'forbidden';
-  if (status === 422) return 'invalid';
-  return status === 404 || status === 409 ? 'changed' : 'object';
+  if (status >= 500) return 'server';
+  if (status === 0) return error.reason === timedOut ? 'server' : 'connection';
+  return failureOfStatus.get(status) ?? 'object';
 }
+
+/** Without 5xx, and 0 for a call without an answer. */
+const failureOfStatus: ReadonlyMap<number, Failure> = new Map([
+  [401, 'cluster'],
+  [403, 'forbidden'],
+  [404, 'changed'],
+  [408, 'server'],
+  [409, 'changed'],
+  [422, 'invalid'],
+  [429, 'cluster'],
+]);
 
 /**
  * Returns true for a refusal by rights, admission or validation. Other objects of the cluster may still be

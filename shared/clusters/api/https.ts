@@ -63,6 +63,7 @@ export function httpsClusterApi(
 
 function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiOptions): ClusterApi {
   const query = { fieldManager: options.fieldManager };
+  const { maxListBytes = Number.POSITIVE_INFINITY } = options;
 
   async function answerTo(method: string, path: string, request?: RequestOptions): Promise<Buffer> {
     const answer = await transport.request(method, path, request);
@@ -79,7 +80,7 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
     async list(kind, namespace, wanted = {}) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await listAll(transport, kind, namespace, wanted, options.maxListBytes);
+          return await listAll(transport, kind, namespace, { ...wanted, maxListBytes });
         } catch (e) {
           // The continue token has expired: the list begins again, from a newer state.
           if (!isExpired(e) || attempt === 3) throw e;
@@ -169,23 +170,25 @@ function apiOver(transport: Pick<HttpTransport, 'request'>, options: ClusterApiO
   return api;
 }
 
+const pageOptions = <T, U>({ labels, atMost, timeoutMs, signal }: ListQuery<T, U>) => ({
+  query: { labelSelector: labels && selectorText(labels) },
+  ...(atMost !== undefined && { pageSize: atMost }),
+  ...(timeoutMs !== undefined && { timeoutMs }),
+  ...(signal && { signal }),
+});
+
 async function listAll<K extends ApiKind, T>(
   transport: Pick<HttpTransport, 'request'>,
   kind: K,
   namespace: string,
-  { labels, atMost, keep = (object) => object as T, timeoutMs, signal }: ListQuery<ApiObject[K], T>,
-  maxListBytes = Number.POSITIVE_INFINITY,
+  query: ListQuery<ApiObject[K], T> & { readonly maxListBytes: number },
 ): Promise<ApiList<T>> {
-  const labelSelector = labels && selectorText(labels);
+  const { atMost, keep = (object) => object as T, maxListBytes } = query;
   const items: T[] = [];
   let resourceVersion = '';
   let bytes = 0;
-  const pages = listPages<ApiObject[K]>(transport, collectionPath(kind, namespace), {
-    query: { labelSelector },
-    ...(atMost !== undefined && { pageSize: atMost }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(signal && { signal }),
-  });
+  const path = collectionPath(kind, namespace);
+  const pages = listPages<ApiObject[K]>(transport, path, pageOptions(query));
   for await (const page of pages) {
     resourceVersion = page.resourceVersion;
     bytes += page.bytes;

@@ -2,11 +2,11 @@
  * HTTPS requests to one API server, with kept connections, a token, timeouts and maximum sizes. This module
  * knows no kinds.
  */
-import http from 'node:http';
-import https from 'node:https';
-import { type AgentOptions, agentWithoutLine, guard, newAgent, retire, sameServer } from './agent.ts';
+import type http from 'node:http';
+import { type AgentOptions, agentWithoutLine, newAgent, retire, sameServer } from './agent.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { ClusterApiError, noCredentials, timedOut, tooLarge } from './errors.ts';
+import { type Exchange, readBody, SendFailure, send, sendFailure } from './exchange.ts';
 
 export interface TransportOptions extends AgentOptions {
   /** Replaces the connection's own token. A 401 calls it once more, with `refresh`. */
@@ -73,80 +73,80 @@ export function httpTransport(
   connection: Connection | (() => Promise<Connection>),
   options: TransportOptions = {},
 ): HttpTransport {
-  let current: { readonly connection: Connection; readonly agent: http.Agent } | undefined;
+  let current: Server | undefined;
 
-  async function connect(): Promise<{ readonly connection: Connection; readonly agent: http.Agent }> {
+  async function connect(): Promise<Server> {
     const wanted = typeof connection === 'function' ? await connection().catch(noAccess) : connection;
-    if (current?.connection === wanted) return current;
-    // Each request carries its token, so a new token keeps the sockets. Requests that are under way go on.
-    const kept = current && sameServer(current.connection, wanted) ? current.agent : undefined;
-    if (!kept && current) retire(current.agent);
-    current = { connection: wanted, agent: kept ?? newAgent(wanted, options) };
+    if (current?.connection !== wanted) current = { connection: wanted, agent: agentFor(wanted) };
     return current;
+  }
+
+  /** Each request carries its token, so a new token keeps the sockets. Requests that are under way go on. */
+  function agentFor(wanted: Connection): http.Agent {
+    if (current && sameServer(current.connection, wanted)) return current.agent;
+    if (current) retire(current.agent);
+    return newAgent(wanted, options);
   }
 
   async function open(method: string, path: string, call: RequestOptions): Promise<Exchange> {
     const limitMs = call.timeoutMs ?? options.timeoutMs ?? 15_000;
-    let asked = performance.now();
-    const until = asked + limitMs;
+    const askedMs = performance.now();
     // The connection may need a call for its certificate or token.
-    let { connection: to, agent } = await connect();
-    const url = new URL(to.server.replace(/\/+$/, '') + path + queryText(call.query));
-    for (let refresh = false, reconnected = false; ; asked = performance.now()) {
-      const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
-      // The rest of the time is too short for an answer, and a timeout would open the circuit of a healthy
-      // server.
-      if (performance.now() - asked > limitMs / 2)
-        throw new ClusterApiError('the credentials came too late', { reason: noCredentials });
-      // The connection has the certificate, which may be renewed together with the token.
-      if (refresh) ({ connection: to, agent } = await connect());
-      try {
-        const by = call.urgent ? agentWithoutLine(agent, to, options) : agent;
-        const exchange = await send(
-          by,
-          method,
-          url,
-          headersOf(call, token, options.userAgent),
-          call,
-          Math.max(1, until - performance.now()),
-        );
-        if (exchange.response.statusCode !== 401 || refresh || !options.token) return exchange;
-        refresh = true;
-        exchange.destroy();
-      } catch (e) {
-        if (!(e instanceof SendFailure)) throw e;
-        if (reconnected || !e.deadSocket || !call.idempotent || call.signal?.aborted)
-          throw failed(method, url, e.cause);
-        reconnected = true;
-      }
+    const server = await connect();
+    const url = new URL(server.connection.server.replace(/\/+$/, '') + path + queryText(call.query));
+    const wanted = { method, url, call, limitMs, untilMs: askedMs + limitMs };
+    return exchange(wanted, { server, askedMs, refresh: false, reconnect: false });
+  }
+
+  /** A first answer or failure may be repeated once with a new token, and once over a new socket. */
+  async function exchange(wanted: Wanted, attempt: Attempt): Promise<Exchange> {
+    const { connection: to } = attempt.server;
+    const token = await tokenFor(to, attempt.refresh, attempt.askedMs + wanted.limitMs / 2);
+    // The connection has the certificate, which may be renewed together with the token.
+    const server = attempt.refresh ? await connect() : attempt.server;
+    const sent = await sendOver(server, token, wanted);
+    const again = repetitionOf(sent, wanted.call);
+    if (again && !attempt[again]) {
+      if (!(sent instanceof SendFailure)) sent.destroy();
+      return exchange(wanted, { ...attempt, server, askedMs: performance.now(), [again]: true });
     }
+    if (sent instanceof SendFailure) throw failed(wanted.method, wanted.url, sent.cause);
+    return sent;
+  }
+
+  function sendOver(server: Server, token: string | undefined, { method, url, call, untilMs }: Wanted) {
+    const agent = call.urgent ? agentWithoutLine(server.agent, server.connection, options) : server.agent;
+    const headers = headersOf(call, token, options.userAgent);
+    const restMs = Math.max(1, untilMs - performance.now());
+    return send(agent, { method, url, headers }, call, restMs).catch(sendFailure);
+  }
+
+  function repetitionOf(sent: Exchange | SendFailure, call: RequestOptions) {
+    if (sent instanceof SendFailure) return mayBeRepeated(sent, call) ? 'reconnect' : undefined;
+    return sent.response.statusCode === 401 && options.token ? 'refresh' : undefined;
+  }
+
+  async function tokenFor(to: Connection, refresh: boolean, latest: number): Promise<string | undefined> {
+    const token = options.token ? await options.token(refresh).catch(noAccess) : to.token;
+    // The rest of the time is too short for an answer, and a timeout would open the circuit of a healthy
+    // server.
+    if (performance.now() > latest)
+      throw new ClusterApiError('the credentials came too late', { reason: noCredentials });
+    return token;
   }
 
   return {
     async request(method, path, call = {}) {
       const { response, url, finish } = await open(method, path, call);
       const { maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY } = call;
-      const parts: Buffer[] = [];
-      let length = 0;
       try {
-        for await (const part of response) {
-          parts.push(part);
-          length += part.length;
-          if (length > maxBytes)
-            throw Object.assign(new Error(`the answer has more than ${maxBytes} bytes`), {
-              code: 'EMSGSIZE',
-            });
-        }
+        const body = await readBody(response, maxBytes);
+        return { status: response.statusCode ?? 0, headers: response.headers, body };
       } catch (e) {
         throw failed(method, url, finish.reason() ?? e);
       } finally {
         finish();
       }
-      return {
-        status: response.statusCode ?? 0,
-        headers: response.headers,
-        body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts),
-      };
     },
 
     async stream(method, path, call = {}) {
@@ -175,86 +175,32 @@ export function httpTransport(
   };
 }
 
-interface Finish {
-  (): void;
-  headersIn(): void;
-  /** Returns the reason for which this side aborted the request, or undefined. */
-  reason(): Error | undefined;
+interface Server {
+  readonly connection: Connection;
+  readonly agent: http.Agent;
 }
 
-interface Exchange {
-  readonly response: http.IncomingMessage;
+/** A request with its time. */
+interface Wanted {
+  readonly method: string;
   readonly url: URL;
-  readonly finish: Finish;
-  destroy(): void;
+  readonly call: RequestOptions;
+  readonly limitMs: number;
+  readonly untilMs: number;
 }
 
-class SendFailure extends Error {
-  readonly deadSocket: boolean;
-  constructor(cause: unknown, deadSocket: boolean) {
-    super('request not sent', { cause });
-    this.deadSocket = deadSocket;
-  }
+interface Attempt {
+  readonly server: Server;
+  readonly askedMs: number;
+  /** The token has been renewed for it. */
+  readonly refresh: boolean;
+  /** It follows a socket that the server had closed. */
+  readonly reconnect: boolean;
 }
 
-function send(
-  agent: http.Agent,
-  method: string,
-  url: URL,
-  headers: http.OutgoingHttpHeaders,
-  call: RequestOptions,
-  timeoutMs: number,
-): Promise<Exchange> {
-  return new Promise((resolve, reject) => {
-    const { signal } = call;
-    if (signal?.aborted) return reject(new SendFailure(abortedError(), false));
-    const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, agent });
-    let reason: Error | undefined;
-    const breakOff = (why: Error): void => {
-      reason ??= why;
-      request.destroy(why);
-      // A request that waits for a proxy emits no error before the proxy has answered.
-      reject(new SendFailure(reason, false));
-    };
-    const onAbort = (): void => breakOff(abortedError());
-    const timer = setTimeout(
-      () =>
-        breakOff(
-          Object.assign(new Error(`timed out after ${Math.round(timeoutMs)} ms`), { code: 'ETIMEDOUT' }),
-        ),
-      timeoutMs,
-    );
-    signal?.addEventListener('abort', onAbort, { once: true });
-    const finish = Object.assign(
-      (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-      },
-      { headersIn: () => clearTimeout(timer), reason: () => reason },
-    );
-    request.once('socket', guard);
-    request.on('error', (e: NodeJS.ErrnoException) => {
-      finish();
-      reject(
-        new SendFailure(
-          reason ?? e,
-          reason === undefined && request.reusedSocket && (e.code === 'ECONNRESET' || e.code === 'EPIPE'),
-        ),
-      );
-    });
-    request.once('response', (response) => {
-      // A response that is destroyed before it is read must not be an uncaught error.
-      response.on('error', () => {});
-      const destroy = (): void => {
-        finish();
-        breakOff(abortedError());
-        response.destroy();
-      };
-      resolve({ response, url, finish, destroy });
-    });
-    request.end(call.body);
-  });
-}
+/** Only before an answer: the server has closed the kept connection, or the call may take effect twice. */
+const mayBeRepeated = (failure: SendFailure, { idempotent, signal }: RequestOptions): boolean =>
+  failure.deadSocket && idempotent === true && !signal?.aborted;
 
 function headersOf(
   call: RequestOptions,
@@ -278,8 +224,6 @@ function queryText(query: RequestOptions['query']): string {
     ? ''
     : `?${new URLSearchParams(set.map(([k, v]): [string, string] => [k, String(v)]))}`;
 }
-
-const abortedError = (): Error => new Error('aborted');
 
 function noAccess(cause: unknown): never {
   if (cause instanceof ClusterApiError) throw cause;

@@ -53,29 +53,43 @@ export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
 /** The pods by the ports that they have, not yet canonical (EP-10..17). */
 function podSubsets(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
   const { publishNotReadyAddresses = false } = service.spec ?? {};
-  const servicePorts = service.spec?.ports ?? [];
   const family = addressFamily(service);
-  const subsets = new Map<
-    string,
-    { addresses: EndpointAddress[]; notReadyAddresses: EndpointAddress[]; ports: EndpointPort[] }
-  >();
-  for (const pod of pods) {
-    if (!shouldPodBeInEndpoints(pod, publishNotReadyAddresses)) continue;
+  const subsets = new Map<string, PodSubset>();
+  for (const pod of pods.filter((p) => shouldPodBeInEndpoints(p, publishNotReadyAddresses))) {
     const address = podAddress(pod, service, family);
-    if (!address) continue;
-    const numbers = servicePorts.map((port) => findPort(pod, port));
-    // A pod without any port is listed only if the Service is headless and has no ports (EP-14, EP-16).
-    if (numbers.every((n) => n === undefined) && !(servicePorts.length === 0 && hasClusterIPNone(service)))
-      continue;
-    const key = numbers.join();
-    let subset = subsets.get(key);
-    if (!subset) {
-      subset = { addresses: [], notReadyAddresses: [], ports: endpointPorts(servicePorts, numbers) };
-      subsets.set(key, subset);
-    }
-    (publishNotReadyAddresses || isPodReady(pod) ? subset.addresses : subset.notReadyAddresses).push(address);
+    const numbers = portNumbers(service, pod);
+    if (!address || !numbers) continue;
+    const subset = subsets.get(numbers.join()) ?? emptySubset(service, numbers);
+    subsets.set(numbers.join(), subset);
+    const isReady = publishNotReadyAddresses || isPodReady(pod);
+    (isReady ? subset.addresses : subset.notReadyAddresses).push(address);
   }
   return [...subsets.values()];
+}
+
+interface PodSubset {
+  readonly addresses: EndpointAddress[];
+  readonly notReadyAddresses: EndpointAddress[];
+  readonly ports: EndpointPort[];
+}
+
+type PortNumbers = readonly (number | undefined)[];
+
+const emptySubset = (service: Service, numbers: PortNumbers): PodSubset => ({
+  addresses: [],
+  notReadyAddresses: [],
+  ports: endpointPorts(service.spec?.ports ?? [], numbers),
+});
+
+/**
+ * Returns undefined for a pod without any port of the Service, which is listed only if the Service is headless
+ * and has no ports (EP-14, EP-16).
+ */
+function portNumbers(service: Service, pod: Pod): PortNumbers | undefined {
+  const ports = service.spec?.ports ?? [];
+  const numbers = ports.map((port) => findPort(pod, port));
+  const isListed = numbers.some((n) => n !== undefined) || (ports.length === 0 && hasClusterIPNone(service));
+  return isListed ? numbers : undefined;
 }
 
 /** A port that the pod does not have is left out (EP-15). */

@@ -25,12 +25,12 @@ function portItem(p: EndpointPort): string {
 }
 
 function addressItem(a: EndpointAddress): string {
-  const ref = a.targetRef;
-  const target = ref
-    ? `{Kind:(string)${ref.kind ?? ''} Namespace:(string)${ref.namespace ?? ''} Name:(string)${ref.name ?? ''} UID:(types.UID)${ref.uid ?? ''}` +
-      ` APIVersion:(string)${ref.apiVersion ?? ''} ResourceVersion:(string)${ref.resourceVersion ?? ''} FieldPath:(string)${ref.fieldPath ?? ''}}`
-    : nil;
+  const target = a.targetRef ? reference(a.targetRef) : nil;
   // Upstream's nodeName points to the pod's field, also if that is empty (EP-13).
-  const nodeName = a.nodeName ?? (ref ? '' : nil);
+  const nodeName = a.nodeName ?? (a.targetRef ? '' : nil);
   return `{IP:(string)${a.ip} Hostname:(string)${a.hostname ?? ''} NodeName:(*string)${nodeName} TargetRef:(*v1.ObjectReference)${target}}`;
 }
+
+const reference = (ref: NonNullable<EndpointAddress['targetRef']>): string =>
+  `{Kind:(string)${ref.kind ?? ''} Namespace:(string)${ref.namespace ?? ''} Name:(string)${ref.name ?? ''} UID:(types.UID)${ref.uid ?? ''}` +
+  ` APIVersion:(string)${ref.apiVersion ?? ''} ResourceVersion:(string)${ref.resourceVersion ?? ''} FieldPath:(string)${ref.fieldPath ?? ''}}`;

@@ -15,11 +15,8 @@ export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubse
     const ready = numberAddresses(subset.addresses, addresses);
     const notReady = numberAddresses(subset.notReadyAddresses, addresses);
     if (ready.length + notReady.length === 0) continue;
-    for (const port of subset.ports?.length ? subset.ports : [undefined]) {
-      const { states } = statesOf(ports, port);
-      for (const n of ready) states[n] ??= true;
-      for (const n of notReady) states[n] = false;
-    }
+    for (const port of subset.ports?.length ? subset.ports : [undefined])
+      noteStates(statesOf(ports, port).states, ready, notReady);
   }
   const order = [...addresses.keys()].sort().map((identity) => addresses.get(identity) as NumberedAddress);
   const packed = groupByStates([...ports.values()], order.length).map((group) => subsetOf(group, order));
@@ -66,6 +63,11 @@ function statesOf(ports: Map<string, PortStates>, port: EndpointPort | undefined
   const entry = { port, states: [] };
   ports.set(key, entry);
   return entry;
+}
+
+function noteStates(states: States, ready: readonly number[], notReady: readonly number[]): void {
+  for (const n of ready) states[n] ??= true;
+  for (const n of notReady) states[n] = false;
 }
 
 interface Group {

@@ -23,54 +23,66 @@ export interface Before {
 /** Returns the reason for a pod's current place, or for its absence. */
 export type Why = (pod: string, where: string) => { readonly reason: string; readonly why: string };
 
-/**
- * Names at most `maxNamed` pods in the order of their names, and counts the rest. `otherWriter` wrote the
- * outputs that the run found.
- */
+export interface Naming {
+  readonly why: Why;
+  /** The client that wrote the outputs that the run found. */
+  readonly otherWriter: string;
+  /** Number of pods that are named. */
+  readonly maxNamed: number;
+}
+
+/** Names pods in the order of their names, and counts the rest. */
 export function changesBetween(
   before: Before,
   after: Addresses,
-  why: Why,
-  otherWriter: string,
-  maxNamed: number,
+  { why, otherWriter, maxNamed }: Naming,
 ): Changes {
-  const moves = new Map<string, Map<string, Move>>();
-  const repairs = new Map<string, Move[]>();
-  const otherwise = { endpoints: new Set<string>(), slices: new Set<string>() };
-  for (const key of new Set([...before.saved.keys(), ...before.found.keys(), ...after.keys()])) {
-    const [saved, found, now] = [before.saved.get(key), before.found.get(key), after.get(key)];
-    const { pod, address, where } = (now ?? saved ?? found) as ListedAddress;
-    if (saved?.state !== found?.state)
-      otherwise[where === inEndpoints ? 'endpoints' : 'slices'].add(`${pod} ${address}`);
-    const move = moveBetween(saved, now);
-    if (move) moves.set(pod, (moves.get(pod) ?? new Map<string, Move>()).set(key, move));
-    else if (found !== saved) {
-      const repair = moveBetween(found, now);
-      if (repair) repairs.set(pod, [...(repairs.get(pod) ?? []), repair]);
-    }
-  }
+  const { moves, repairs, foundOtherwise } = compare(before, after);
   const pods = [...new Set([...moves.keys(), ...repairs.keys()])].sort();
   const named = pods.slice(0, maxNamed);
-  const changes = named.flatMap((pod): PodMoves[] => [
-    ...byReason(pod, [...(moves.get(pod)?.values() ?? [])], why),
-    ...(repairs.has(pod)
-      ? [
-          {
-            pod,
-            reason: 'OtherWriter',
-            why: `${otherWriter} had changed it`,
-            moves: repairs.get(pod) as Move[],
-            isRepair: true,
-          },
-        ]
-      : []),
-  ]);
-  const foundOtherwise = { endpoints: otherwise.endpoints.size, slices: otherwise.slices.size };
+  const changes = named.flatMap((pod): PodMoves[] => {
+    const ofPod = byReason(pod, moves.get(pod) ?? [], why);
+    const repaired = repairs.get(pod);
+    if (!repaired) return [...ofPod];
+    const cause = { reason: 'OtherWriter', why: `${otherWriter} had changed it` };
+    return [...ofPod, { pod, ...cause, moves: repaired, isRepair: true }];
+  });
   return {
     changes,
     more: pods.length - named.length,
     ...(foundOtherwise.endpoints + foundOtherwise.slices > 0 && { foundOtherwise }),
   };
+}
+
+interface Compared {
+  readonly moves: ReadonlyMap<string, readonly Move[]>;
+  /** What the run set right again, of addresses that are as they were saved. */
+  readonly repairs: ReadonlyMap<string, readonly Move[]>;
+  readonly foundOtherwise: NonNullable<Changes['foundOtherwise']>;
+}
+
+function compare({ saved, found }: Before, after: Addresses): Compared {
+  const moves = new Map<string, Move[]>();
+  const repairs = new Map<string, Move[]>();
+  const otherwise = { endpoints: new Set<string>(), slices: new Set<string>() };
+  for (const key of new Set([...saved.keys(), ...found.keys(), ...after.keys()])) {
+    const [was, met, is] = [saved.get(key), found.get(key), after.get(key)];
+    const { pod, address, where } = (is ?? was ?? met) as ListedAddress;
+    const outputs = where === inEndpoints ? otherwise.endpoints : otherwise.slices;
+    if (was?.state !== met?.state) outputs.add(`${pod} ${address}`);
+    const move = moveBetween(was, is);
+    addMove(moves, pod, move);
+    if (!move && met !== was) addMove(repairs, pod, moveBetween(met, is));
+  }
+  return {
+    moves,
+    repairs,
+    foundOtherwise: { endpoints: otherwise.endpoints.size, slices: otherwise.slices.size },
+  };
+}
+
+function addMove(moves: Map<string, Move[]>, pod: string, move: Move | undefined): void {
+  if (move) moves.set(pod, [...(moves.get(pod) ?? []), move]);
 }
 
 function moveBetween(from: ListedAddress | undefined, to: ListedAddress | undefined): Move | undefined {

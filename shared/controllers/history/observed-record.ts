@@ -59,11 +59,13 @@ export function observedRecord({
 }: ObservedState): { readonly record: ObservedRecord; readonly soFar: ObservedSoFar } | undefined {
   const isFirst = before === undefined || soFar === undefined;
   const from = before ?? after;
-  const { changes, more } = changesBetween({ saved: from, found: from }, after, why, '', maxNamed);
+  const { changes, more } = changesBetween({ saved: from, found: from }, after, {
+    why,
+    otherWriter: '',
+    maxNamed,
+  });
   if (changes.length === 0 && !isFirst) return undefined;
-  const { atMs } = of;
-  const isDue = isFirst || soFar.sinceWhole + 1 >= wholeEvery || atMs - soFar.wholeAtMs >= wholeEveryMs;
-  const hasWhole = isDue && after.size <= maxWhole;
+  const hasWhole = (isFirst || isWholeDue(soFar, of.atMs)) && after.size <= maxWhole;
   const keys = new Set(changes.flatMap(({ pod, moves }) => moves.map((m) => addressKey({ ...m, pod }))));
   const record: ObservedRecord = {
     ...of,
@@ -74,15 +76,17 @@ export function observedRecord({
     ...(before && { checkBefore: checkOf(before) }),
     check: checkOf(after),
   };
-  return {
-    record,
-    soFar: {
-      sinceWhole: hasWhole ? 0 : (soFar?.sinceWhole ?? 0) + 1,
-      wholeAtMs: hasWhole ? atMs : (soFar?.wholeAtMs ?? 0),
-      sinceMs: soFar?.sinceMs ?? atMs,
-    },
-  };
+  return { record, soFar: soFarAfter(soFar, of.atMs, hasWhole) };
 }
+
+const isWholeDue = ({ sinceWhole, wholeAtMs }: ObservedSoFar, atMs: number): boolean =>
+  sinceWhole + 1 >= wholeEvery || atMs - wholeAtMs >= wholeEveryMs;
+
+const soFarAfter = (before: ObservedSoFar | undefined, atMs: number, hasWhole: boolean): ObservedSoFar => ({
+  sinceWhole: hasWhole ? 0 : (before?.sinceWhole ?? 0) + 1,
+  wholeAtMs: hasWhole ? atMs : (before?.wholeAtMs ?? 0),
+  sinceMs: before?.sinceMs ?? atMs,
+});
 
 /** By places, addresses, pods and states, but not by details: `now` alone has these. */
 export const checkOf = (addresses: Addresses): string =>

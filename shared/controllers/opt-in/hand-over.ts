@@ -62,6 +62,14 @@ export const refusedText = (message: string): string =>
 /** Returns true if the difference of a Service is a note of its hand-over. */
 export const isHandOverNote = (text: string): boolean => text.startsWith(`["${note}`);
 
+const leftoversOf = (
+  slices: readonly EndpointSlice[],
+  endpoints: Endpoints | undefined,
+): HandOver['leftovers'] => ({
+  endpoints: endpoints && isLeftover(endpoints) ? endpoints : undefined,
+  slices: slices.filter(isLeftover),
+});
+
 /** Call after the writes of the new writer. */
 export function handOver({ writer, slices, endpoints, ready }: HandOverInput): HandOver {
   const there = slices.filter((slice) => !slice.metadata.deletionTimestamp);
@@ -69,10 +77,7 @@ export function handOver({ writer, slices, endpoints, ready }: HandOverInput): H
   const theirs = there.filter(isBuiltInSlice);
   switch (writer) {
     case 'opt-in': {
-      const leftovers = {
-        endpoints: endpoints && isLeftover(endpoints) ? endpoints : undefined,
-        slices: theirs.filter(isLeftover),
-      };
+      const leftovers = leftoversOf(theirs, endpoints);
       const isNone = !leftovers.endpoints && leftovers.slices.length === 0;
       // Our slices are just written, but another client may have removed an address from them since.
       return isNone || servesAll(ours, ready) ? { ...nothing, leftovers } : { ...nothing, isWaiting: true };

@@ -42,23 +42,29 @@ export function writerOf(service: Service): Writer {
       by: 'none',
       reason: 'the Service is derived from a ServiceImport, so only exports give it endpoints',
     };
-  const parsed = text === undefined ? undefined : parseSelector(text);
-  if (selector) {
-    const both = `the Service has a selector of its own, so the annotation ${annotationSelector} does not count yet`;
-    if (!parsed) return { by: 'built-in', reason: 'the Service has a selector' };
-    if (!parsed.selector) return { by: 'built-in', reason: `${both}; it is also invalid: ${parsed.error}` };
-    return { by: 'built-in', reason: both, annotated: parsed.selector };
-  }
-  if (!parsed)
+  return selector ? writerBesideSelector(text) : writerByAnnotation(text);
+}
+
+function writerBesideSelector(text: string | undefined): Writer {
+  if (text === undefined) return { by: 'built-in', reason: 'the Service has a selector' };
+  const both = `the Service has a selector of its own, so the annotation ${annotationSelector} does not count yet`;
+  const parsed = parseSelector(text);
+  if (!parsed.selector) return { by: 'built-in', reason: `${both}; it is also invalid: ${parsed.error}` };
+  return { by: 'built-in', reason: both, annotated: parsed.selector };
+}
+
+function writerByAnnotation(text: string | undefined): Writer {
+  if (text === undefined)
     return {
       by: 'no-annotation',
       reason: `the Service has neither a selector nor the annotation ${annotationSelector}`,
     };
-  if (text?.trim() === '')
+  if (text.trim() === '')
     return {
       by: 'none',
       reason: `the Service has no selector, and the annotation ${annotationSelector} is empty`,
     };
+  const parsed = parseSelector(text);
   if (!parsed.selector)
     return {
       by: 'invalid-annotation',

@@ -31,19 +31,15 @@ export function desiredEndpoints(
   for (const pod of pods) {
     if (!shouldPodBeInEndpoints(pod, true)) continue;
     const portMap = portsOf(pod);
-    let group = groups.get(portMap.key);
-    if (!group) {
-      group = { ...portMap, endpoints: new Map() };
-      groups.set(portMap.key, group);
-    }
+    const group = groups.get(portMap.key) ?? { ...portMap, endpoints: new Map() };
+    groups.set(portMap.key, group);
     const node = nodes.get(pod.spec?.nodeName ?? '');
     if (!node && !publishNotReady) {
       skipped.push(pod);
       continue;
     }
     const endpoint = podToEndpoint(pod, node, service, addressType);
-    if (!endpoint) continue;
-    group.endpoints.set(endpointKey(endpoint), endpoint);
+    if (endpoint) group.endpoints.set(endpointKey(endpoint), endpoint);
   }
   const { namespace, name } = service.metadata;
   return {

@@ -78,25 +78,27 @@ function keepInPlace(labels: Labels, existing: readonly EndpointSlice[], wanted:
   let removed = 0;
   for (const slice of existing) {
     const before = slice.endpoints ?? [];
-    const endpoints: Endpoint[] = [];
-    let updated = false;
-    for (const endpoint of before) {
-      const version = take(wanted, endpoint);
-      if (!version) continue;
-      endpoints.push(version);
-      updated ||= !equalBeyondKey(version, endpoint);
-    }
-    if (updated || endpoints.length !== before.length) {
-      removed += before.length - endpoints.length;
-      if (endpoints.length === 0) toDelete.push(slice);
-      else update.push({ ...unchangedSlice(slice), labels, endpoints });
-    } else if (labelsChanged(slice.metadata.labels, labels)) {
+    const { endpoints, isChanged } = takeWanted(wanted, before);
+    removed += before.length - endpoints.length;
+    if (isChanged && endpoints.length === 0) toDelete.push(slice);
+    else if (isChanged) update.push({ ...unchangedSlice(slice), labels, endpoints });
+    else if (labelsChanged(slice.metadata.labels, labels))
       update.push({ ...unchangedSlice(slice), labels, endpoints: [...before] });
-    } else {
-      unchanged.push(slice);
-    }
+    else unchanged.push(slice);
   }
   return { update, unchanged, delete: toDelete, removed };
+}
+
+/** Takes those endpoints of a slice that are still wanted, in their new version. */
+function takeWanted(wanted: EndpointSet, before: readonly Endpoint[]) {
+  const endpoints: Endpoint[] = [];
+  let isChanged = false;
+  for (const endpoint of before) {
+    const version = take(wanted, endpoint);
+    if (version) endpoints.push(version);
+    isChanged ||= !version || !equalBeyondKey(version, endpoint);
+  }
+  return { endpoints, isChanged };
 }
 
 /**

@@ -119,13 +119,12 @@ function place(
     removed += mapping.removed;
     counts.set(key, { endpoints, slices: slices.length + mapping.create.length - mapping.delete.length });
   }
-  for (const [key, slices] of owned) if (!groups.has(key)) toDelete.push(...slices);
+  toDelete.push(...[...owned].filter(([key]) => !groups.has(key)).flatMap(([, slices]) => slices));
 
   if (existing.length === toDelete.length && create.length === 0 && isPlaceheld) {
     counts.set(portMapKey([]), { endpoints: 0, slices: 1 });
-    const [only] = toDelete;
-    if (only && toDelete.length === 1 && isPlaceholder(only, service, labels))
-      unchanged.push(...toDelete.splice(0));
+    const isThere = toDelete.length === 1 && toDelete.every((slice) => isPlaceholder(slice, service, labels));
+    if (isThere) unchanged.push(...toDelete.splice(0));
     else create.push(placeholderSlice(labels));
   }
   return { create, update, unchanged: unchanged.sort(bySliceName), delete: toDelete, added, removed, counts };

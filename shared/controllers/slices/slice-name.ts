@@ -23,20 +23,15 @@ export function assignName(draft: SliceDraft, serviceUid: string, taken: Readonl
   const owner = [serviceUid, ...(source === undefined ? [] : [source]), ...writer].join('\n');
   let ordinal = 0;
   let name: string;
-  do name = sliceName(serviceName, owner, draft.addressType, portsKey, ordinal++);
+  const identity = [owner, draft.addressType, portsKey];
+  do name = sliceName(serviceName, identity, ordinal++);
   while (taken.has(name));
   return { ...draft, metadata: { ...draft.metadata, name } };
 }
 
 /** A name of the shape that the API server makes of generateName (ES-53), but the same each time. */
-export function sliceName(
-  serviceName: string,
-  serviceUid: string,
-  addressType: string,
-  portsKey: string,
-  ordinal: number,
-): string {
-  let hash = BigInt(`0x${fnv1a128([serviceUid, addressType, portsKey, ordinal].join('\n'))}`);
+export function sliceName(serviceName: string, identity: readonly string[], ordinal: number): string {
+  let hash = BigInt(`0x${fnv1a128([...identity, ordinal].join('\n'))}`);
   let suffix = '';
   for (let i = 0; i < 5; i++) {
     suffix += alphabet[Number(hash % 27n)];

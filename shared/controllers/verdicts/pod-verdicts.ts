@@ -99,14 +99,36 @@ export function endpointsVerdict(pod: Pod, service: Service): EndpointsVerdict {
     );
   const ports = service.spec?.ports ?? [];
   const missing = missingPorts(pod, ports);
-  if (missing.length === ports.length && !(ports.length === 0 && hasClusterIPNone(service))) {
-    return ports.length === 0
-      ? absent('NoServicePorts', 'the service has no ports and is not headless')
-      : absent('NoMatchingPort', `left out of Endpoints: ${noSuchPort(missing)}`);
-  }
+  const unlisted = withoutAnyPort(service, missing);
+  if (unlisted) return unlisted;
   const place = publish || isPodReady(pod) ? 'addresses' : 'notReadyAddresses';
   const { why, ...judged } = readiness(pod, publish);
   return { place, ...judged, why: `${why}${withoutPorts(missing, ports)}`, addresses: [address.ip] };
+}
+
+const withoutNode = (nodeName: string) =>
+  nodeName
+    ? absent('NodeUnknown', `node ${nodeName} is unknown: left out of slices until the relay sends it`)
+    : absent('NotScheduled', 'it is on no node yet');
+
+function withoutAnyPort(service: Service, missing: ReturnType<typeof missingPorts>) {
+  const ports = service.spec?.ports ?? [];
+  if (ports.length === 0)
+    return hasClusterIPNone(service)
+      ? undefined
+      : absent('NoServicePorts', 'the service has no ports and is not headless');
+  return missing.length === ports.length
+    ? absent('NoMatchingPort', `left out of Endpoints: ${noSuchPort(missing)}`)
+    : undefined;
+}
+
+function ending(
+  pod: Pod,
+  { ready, serving }: { readonly ready: boolean; readonly serving: boolean },
+): Readiness {
+  const text = `${terminatingSince(pod)}, ${serving ? 'still serving' : 'no longer serving'}`;
+  const why = ready ? `${text}, but published as ready` : text;
+  return { reason: 'Terminating', since: deletionRequestedAt(pod), why };
 }
 
 /** Returns the verdict on a pod that the selector matches, in the slices of one family. */
@@ -120,29 +142,17 @@ export function sliceVerdict(
   if (!shouldPodBeInEndpoints(pod, true)) return unfit(pod);
   const nodeName = pod.spec?.nodeName ?? '';
   const node = nodes.get(nodeName);
-  if (!node && !publish)
-    return nodeName
-      ? absent('NodeUnknown', `node ${nodeName} is unknown: left out of slices until the relay sends it`)
-      : absent('NotScheduled', 'it is on no node yet');
+  if (!node && !publish) return withoutNode(nodeName);
   const endpoint = podToEndpoint(pod, node, service, family);
   if (!endpoint) return absent('NoAddressOfFamily', `no ${family} address`);
   const ports = service.spec?.ports ?? [];
-  const { serving, terminating } = endpoint.conditions ?? {};
-  const ready = endpoint.conditions?.ready === true;
-  const ending = terminating
-    ? `${terminatingSince(pod)}, ${serving ? 'still serving' : 'no longer serving'}`
-    : undefined;
-  const { why, ...judged }: Readiness = ending
-    ? {
-        reason: 'Terminating',
-        since: deletionRequestedAt(pod),
-        why: ready ? `${ending}, but published as ready` : ending,
-      }
-    : readiness(pod, publish);
+  const { ready = false, serving = false, terminating = false } = endpoint.conditions ?? {};
+  const { why, ...judged } = terminating ? ending(pod, { ready, serving }) : readiness(pod, publish);
   return {
     place: ready ? 'ready' : 'not ready',
     ...judged,
-    ...{ serving: serving === true, terminating: terminating === true },
+    serving,
+    terminating,
     why: `${why}${withoutPorts(missingPorts(pod, ports), ports)}`,
     addresses: endpoint.addresses,
   };

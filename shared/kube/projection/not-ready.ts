@@ -83,12 +83,18 @@ function holdingInit({ spec, status }: Pick<Pod, 'spec' | 'status'>): Pick<NotRe
   for (const container of status?.initContainerStatuses ?? []) {
     const declared = spec?.initContainers?.find((c) => c.name === container.name);
     const isSidecar = declared?.restartPolicy === 'Always';
-    if (isSidecar ? container.ready : container.state?.terminated?.exitCode === 0) continue;
+    if (letsNextRun(container, isSidecar)) continue;
     const tuple = containerTuple(container, declared, isSidecar ? 'Always' : spec?.restartPolicy);
     return isSidecar ? { i: tuple, b: 1 } : { i: tuple };
   }
   return undefined;
 }
+
+const isToBeRestarted = ({ exitCode }: { readonly exitCode: number }, restartPolicy: string): boolean =>
+  restartPolicy === 'Always' || (restartPolicy !== 'Never' && exitCode !== 0);
+
+const letsNextRun = ({ ready, state }: ContainerStatus, isSidecar: boolean): boolean =>
+  isSidecar ? ready : state?.terminated?.exitCode === 0;
 
 function containerTuple(
   { name, state = {}, started, restartCount }: ContainerStatus,
@@ -97,11 +103,11 @@ function containerTuple(
 ): ContainerTuple {
   const { waiting, terminated } = state;
   const named = short(name);
-  if (waiting) return waiting.reason ? [named, 'w', short(waiting.reason)] : [named, 'w'];
+  if (waiting?.reason) return [named, 'w', short(waiting.reason)];
+  if (waiting) return [named, 'w'];
   if (terminated) {
-    const isRestarted =
-      restartPolicy === 'Always' || (restartPolicy !== 'Never' && terminated.exitCode !== 0);
-    if (isRestarted && restartCount > 0 && !ranLong(terminated)) return [named, 'w', 'CrashLoopBackOff'];
+    const isInLoop = restartCount > 0 && isToBeRestarted(terminated, restartPolicy) && !ranLong(terminated);
+    if (isInLoop) return [named, 'w', 'CrashLoopBackOff'];
     return [named, 'e', short(terminated.reason ?? ''), terminated.exitCode];
   }
   if (declared?.startupProbe && started !== true) return [named, 'u'];
@@ -121,6 +127,20 @@ const ranLong = ({
 }: NonNullable<NonNullable<ContainerStatus['state']>['terminated']>) =>
   Date.parse(String(finishedAt)) - Date.parse(String(startedAt)) > backOffResetMs;
 
+const initContainerOf = (i: ContainerTuple, b: NotReady['b']) => ({
+  ...containerOf(i),
+  ...(b && { restartPolicy: 'Always' }),
+});
+
+function conditionsOf(pod: Pod, { r, s, g = [] }: NotReady) {
+  const known = pod.status?.conditions ?? [];
+  return [
+    ...known.map((is) => (is.type === 'Ready' && r ? { ...is, ...reasonOf(r) } : is)),
+    ...(s ? [{ type: 'PodScheduled', status: 'False', ...reasonOf(s) }] : []),
+    ...g.flatMap(([type, status]) => (status === undefined ? [] : [{ type, status }])),
+  ];
+}
+
 /**
  * The Pod of a projection with what this text says of it, as kubelet and scheduler would show it, for answers
  * alone. Fields that are not sent are absent, also where Kubernetes always has them. Text that
@@ -129,26 +149,15 @@ const ranLong = ({
 export function withNotReady(pod: Pod, text: string | undefined): Pod {
   const known = text === undefined ? undefined : parsed(text);
   if (!known) return pod;
-  const { r, s, g = [], i, b, c = [], p } = known;
-  const conditions = [
-    ...(pod.status?.conditions ?? []).map((is) =>
-      is.type === 'Ready' && r ? { ...is, ...reasonOf(r) } : is,
-    ),
-    ...(s ? [{ type: 'PodScheduled', status: 'False', ...reasonOf(s) }] : []),
-    ...g.flatMap(([type, status]) => (status === undefined ? [] : [{ type, status }])),
-  ];
+  const { g = [], i, b, c = [], p } = known;
+  const conditions = conditionsOf(pod, known);
   const spec = pod.spec ?? { containers: [] };
   return {
     ...pod,
     spec: {
       ...spec,
       containers: [...spec.containers, ...c.map(containerOf)],
-      ...(i && {
-        initContainers: [
-          ...(spec.initContainers ?? []),
-          { ...containerOf(i), ...(b && { restartPolicy: 'Always' }) },
-        ],
-      }),
+      ...(i && { initContainers: [...(spec.initContainers ?? []), initContainerOf(i, b)] }),
       ...(g.length > 0 && { readinessGates: g.map(([conditionType]) => ({ conditionType })) }),
     },
     status: {

@@ -31,6 +31,7 @@ function decodeUid(text: Uid): string {
 type Phase = number | string;
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 const encodePhase = (phase: string): Phase => (phases.includes(phase) ? phases.indexOf(phase) : phase);
+const decodePhase = (code: Phase): string | undefined => (typeof code === 'number' ? phases[code] : code);
 
 /** `[name, number]` is a TCP port. */
 type PortTuple = readonly [name: string, port: number, protocol?: string];
@@ -59,60 +60,81 @@ export type PodTuple = readonly [
 ];
 
 export function encodePod(p: Pod): PodTuple {
-  const podIPs = (p.status?.podIPs ?? []).map((i) => i.ip);
   const ready = p.status?.conditions?.find((c) => c.type === 'Ready');
-  const deleted = encodeTime(p.metadata.deletionTimestamp);
-  const podIP = p.status?.podIP ?? '';
-  const side = namedPorts((p.spec?.initContainers ?? []).filter((c) => c.restartPolicy === 'Always'));
-  const rest = {
-    ...(deleted && { d: deleted }),
-    ...(p.spec?.hostname && { h: p.spec.hostname }),
-    ...(p.spec?.subdomain && { s: p.spec.subdomain }),
-    ...(podIP !== (podIPs[0] ?? '') && { ip: podIP }),
-    ...(side.length > 0 && { side }),
-    ...(deleted && p.metadata.deletionGracePeriodSeconds && { g: p.metadata.deletionGracePeriodSeconds }),
-  };
   const tuple = [
     encodeUid(p.metadata.uid ?? ''),
     p.metadata.labels ?? {},
     namedPorts(p.spec?.containers ?? []),
     p.spec?.nodeName ?? '',
     encodePhase(p.status?.phase ?? ''),
-    podIPs,
-    ready?.status === 'True' ? 1 : ready?.status === 'False' ? 0 : (ready?.status ?? ''),
+    podIPsOf(p),
+    encodeStatus(ready?.status ?? ''),
     encodeTime(ready?.lastTransitionTime),
   ] as const;
+  const rest = restOf(p);
   return Object.keys(rest).length > 0 ? [...tuple, rest] : tuple;
+}
+
+const podIPsOf = ({ status }: Pod): readonly string[] => (status?.podIPs ?? []).map(({ ip }) => ip);
+
+/** Fields that most pods lack. */
+function restOf(p: Pod): NonNullable<PodTuple[8]> {
+  const { hostname, subdomain } = p.spec ?? {};
+  const deleted = encodeTime(p.metadata.deletionTimestamp);
+  const podIP = p.status?.podIP ?? '';
+  const side = namedPorts((p.spec?.initContainers ?? []).filter((c) => c.restartPolicy === 'Always'));
+  const grace = p.metadata.deletionGracePeriodSeconds;
+  return {
+    ...(deleted && { d: deleted }),
+    ...(hostname && { h: hostname }),
+    ...(subdomain && { s: subdomain }),
+    ...(podIP !== (podIPsOf(p)[0] ?? '') && { ip: podIP }),
+    ...(side.length > 0 && { side }),
+    ...(deleted && grace && { g: grace }),
+  };
+}
+
+const statuses = ['False', 'True'];
+const encodeStatus = (status: string): PodTuple[6] =>
+  statuses.includes(status) ? (statuses.indexOf(status) as 0 | 1) : status;
+const decodeStatus = (code: PodTuple[6]): string | undefined =>
+  typeof code === 'number' ? statuses[code] : code;
+
+function containersOf(ports: readonly PortTuple[], side: readonly PortTuple[] | undefined) {
+  const initContainers = side && [{ name: '', restartPolicy: 'Always', ports: containerPorts(side) }];
+  return {
+    containers: ports.length > 0 ? [{ name: '', ports: containerPorts(ports) }] : [],
+    ...(initContainers && { initContainers }),
+  };
+}
+
+function readyConditions(code: PodTuple[6], since: Time): Pick<NonNullable<Pod['status']>, 'conditions'> {
+  const status = decodeStatus(code);
+  return status ? { conditions: [{ type: 'Ready', status, ...time('lastTransitionTime', since) }] } : {};
 }
 
 export function decodePod(namespace: string, name: string, t: PodTuple): Pod {
   const [uid, labels, ports, nodeName, phaseCode, podIPs, readyCode, readySince, rest] = t;
-  const phase = typeof phaseCode === 'number' ? phases[phaseCode] : phaseCode;
-  const ready = readyCode === 1 ? 'True' : readyCode === 0 ? 'False' : readyCode;
-  const podIP = rest?.ip ?? podIPs[0] ?? '';
+  const phase = decodePhase(phaseCode);
+  const { d = 0, h, s, side, g, ip: podIP = podIPs[0] ?? '' } = rest ?? {};
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      ...{ name, namespace, uid: decodeUid(uid), labels, ...time('deletionTimestamp', rest?.d ?? 0) },
-      ...(rest?.g && { deletionGracePeriodSeconds: rest.g }),
+      ...{ name, namespace, uid: decodeUid(uid), labels, ...time('deletionTimestamp', d) },
+      ...(g && { deletionGracePeriodSeconds: g }),
     },
     spec: {
       ...(nodeName && { nodeName }),
-      ...(rest?.h && { hostname: rest.h }),
-      ...(rest?.s && { subdomain: rest.s }),
-      containers: ports.length > 0 ? [{ name: '', ports: containerPorts(ports) }] : [],
-      ...(rest?.side && {
-        initContainers: [{ name: '', restartPolicy: 'Always', ports: containerPorts(rest.side) }],
-      }),
+      ...(h && { hostname: h }),
+      ...(s && { subdomain: s }),
+      ...containersOf(ports, side),
     },
     status: {
       ...(phase && { phase }),
       ...(podIP && { podIP }),
       ...(podIPs.length > 0 && { podIPs: podIPs.map((ip) => ({ ip })) }),
-      ...(ready && {
-        conditions: [{ type: 'Ready', status: ready, ...time('lastTransitionTime', readySince) }],
-      }),
+      ...readyConditions(readyCode, readySince),
     },
   };
 }

@@ -12,7 +12,7 @@ import {
   labelMaster,
   labelZone,
 } from '../names.ts';
-import type { ClustersetKind, InputKind, Node, ObjectOfKind, Pod, Service } from '../types.ts';
+import type { ClustersetKind, InputKind, Node, ObjectOfKind, Pod, Service, ServicePort } from '../types.ts';
 import { decodeClustersetObject, encodeClustersetObject } from './mcs-projection.ts';
 import { decodePod, encodePod, type PodTuple } from './pod-projection.ts';
 import { encodeTime, parsedProjection, type Time, time } from './projected-fields.ts';
@@ -73,7 +73,6 @@ type ServiceTuple = readonly [
 function encodeService(s: Service): ServiceTuple {
   const { type, clusterIP, ipFamilies, selector, ports, publishNotReadyAddresses, trafficDistribution } =
     s.spec ?? {};
-  const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy } = s.spec ?? {};
   return [
     s.metadata.uid ?? '',
     encodeTime(s.metadata.creationTimestamp),
@@ -85,22 +84,29 @@ function encodeService(s: Service): ServiceTuple {
       ...(clusterIP && { clusterIP }),
       ...(ipFamilies?.length && { ipFamilies }),
       ...(selector && { selector }),
-      ...(ports?.length && {
-        ports: ports.map((p) => ({
-          ...(p.name && { name: p.name }),
-          port: p.port,
-          ...(p.protocol && { protocol: p.protocol }),
-          ...(p.targetPort !== undefined && { targetPort: p.targetPort }),
-          ...(p.appProtocol !== undefined && { appProtocol: p.appProtocol }),
-        })),
-      }),
+      ...(ports?.length && { ports: ports.map(encodeServicePort) }),
       ...(publishNotReadyAddresses && { publishNotReadyAddresses }),
       ...(trafficDistribution && { trafficDistribution }),
-      // For exports. Defaults of the API server are left out, so the text of most Services stays short.
-      ...(sessionAffinity && sessionAffinity !== 'None' && { sessionAffinity, sessionAffinityConfig }),
-      ...(internalTrafficPolicy && internalTrafficPolicy !== 'Cluster' && { internalTrafficPolicy }),
+      ...exportedPart(s),
     },
   ];
+}
+
+const encodeServicePort = (p: ServicePort): ServicePort => ({
+  ...(p.name && { name: p.name }),
+  port: p.port,
+  ...(p.protocol && { protocol: p.protocol }),
+  ...(p.targetPort !== undefined && { targetPort: p.targetPort }),
+  ...(p.appProtocol !== undefined && { appProtocol: p.appProtocol }),
+});
+
+/** For exports. Defaults of the API server are left out, so the text of most Services stays short. */
+function exportedPart({ spec }: Service): Partial<NonNullable<Service['spec']>> {
+  const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy } = spec ?? {};
+  return {
+    ...(sessionAffinity && sessionAffinity !== 'None' && { sessionAffinity, sessionAffinityConfig }),
+    ...(internalTrafficPolicy && internalTrafficPolicy !== 'Cluster' && { internalTrafficPolicy }),
+  };
 }
 
 function decodeService(

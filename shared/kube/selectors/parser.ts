@@ -41,20 +41,19 @@ interface Cursor {
 
 function parse(cursor: Cursor): readonly Requirement[] {
   const requirements: Requirement[] = [];
+  if (lookahead(cursor).kind === 'end') return requirements;
+  expect(lookahead(cursor), ['identifier', '!'], "!, identifier, or 'end of string'");
   for (;;) {
-    const { kind, literal } = lookahead(cursor);
-    if (kind === 'end') return requirements;
-    if (kind !== 'identifier' && kind !== '!')
-      throw new SyntaxFault(`found '${literal}', expected: !, identifier, or 'end of string'`);
     requirements.push(parseRequirement(cursor));
     const after = consume(cursor);
     if (after.kind === 'end') return requirements;
-    if (after.kind !== ',')
-      throw new SyntaxFault(`found '${after.literal}', expected: ',' or 'end of string'`);
-    const next = lookahead(cursor);
-    if (next.kind !== 'identifier' && next.kind !== '!')
-      throw new SyntaxFault(`found '${next.literal}', expected: identifier after ','`);
+    expect(after, [','], "',' or 'end of string'");
+    expect(lookahead(cursor), ['identifier', '!'], "identifier after ','");
   }
+}
+
+function expect({ kind, literal }: Token, allowed: readonly Token['kind'][], text: string): void {
+  if (!allowed.includes(kind)) throw new SyntaxFault(`found '${literal}', expected: ${text}`);
 }
 
 function parseRequirement(cursor: Cursor): Requirement {
@@ -109,14 +108,12 @@ function parseIdentifiersList(cursor: Cursor): readonly string[] {
   for (;;) {
     const { kind, literal } = consume(cursor);
     const next = lookahead(cursor);
+    expect({ kind, literal }, ['identifier', ','], "',', or identifier");
     if (kind === 'identifier') {
       values.push(literal);
-      if (next.kind === ')') return values;
-      if (next.kind !== ',') throw new SyntaxFault(`found '${next.literal}', expected: ',' or ')'`);
-    } else if (kind === ',') {
-      if (values.length === 0 || next.kind === ')' || next.kind === ',') values.push('');
-      if (next.kind === ')') return values;
-    } else throw new SyntaxFault(`found '${literal}', expected: ',', or identifier`);
+      expect(next, [')', ','], "',' or ')'");
+    } else if (values.length === 0 || [')', ','].includes(next.kind)) values.push('');
+    if (next.kind === ')') return values;
   }
 }
 

@@ -90,6 +90,19 @@ export function batchedGets(
     return output.Item;
   }
 
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => timers.setTimeout(resolve, ms));
+
+  async function getBatch(keys: readonly RawItem[]) {
+    const request = { [tableName]: { Keys: [...keys], ConsistentRead: true } };
+    const output = await client.send(new BatchGetItemCommand({ RequestItems: request }));
+    const items = output.Responses?.[tableName] ?? [];
+    const unread = output.UnprocessedKeys?.[tableName]?.Keys ?? [];
+    return {
+      items: new Map(items.map((raw) => [rawIdOf(raw), raw])),
+      unread: new Map(unread.map((key) => [rawIdOf(key), key])),
+    };
+  }
+
   /** Answers each key with the round that reads it. */
   async function getAll(
     asked: readonly Asked[],
@@ -97,17 +110,11 @@ export function batchedGets(
   ): Promise<void> {
     let left = new Map(asked.map(({ key }) => [idOf(key), encodeKey(key)]));
     for (let idle = 0; left.size > 0; ) {
-      if (idle > 0) await new Promise<void>((resolve) => timers.setTimeout(resolve, 10 * 2 ** idle));
-      const request = { [tableName]: { Keys: [...left.values()], ConsistentRead: true } };
-      const output = await client.send(new BatchGetItemCommand({ RequestItems: request }));
-      const items = new Map((output.Responses?.[tableName] ?? []).map((raw) => [rawIdOf(raw), raw]));
-      const unread = new Map(
-        (output.UnprocessedKeys?.[tableName]?.Keys ?? []).map((key) => [rawIdOf(key), key]),
-      );
-      for (const id of left.keys()) if (!unread.has(id)) answer(id, items.get(id));
+      refuseSilence(left.size, idle);
+      if (idle > 0) await pause(10 * 2 ** idle);
+      const { items, unread } = await getBatch([...left.values()]);
+      answerRead({ left, unread, items }, answer);
       idle = unread.size < left.size ? 0 : idle + 1;
-      if (idle === maxIdleRounds)
-        throw new Error(`the table answered none of ${unread.size} keys in ${maxIdleRounds} rounds`);
       left = unread;
     }
   }
@@ -121,6 +128,24 @@ export function batchedGets(
     waiting.set(id, { key, promise, resolve, reject });
     return promise;
   };
+}
+
+function refuseSilence(keys: number, idleRounds: number): void {
+  if (idleRounds === maxIdleRounds)
+    throw new Error(`the table answered none of ${keys} keys in ${idleRounds} rounds`);
+}
+
+interface Round {
+  readonly left: ReadonlyMap<string, RawItem>;
+  readonly unread: ReadonlyMap<string, RawItem>;
+  readonly items: ReadonlyMap<string, RawItem>;
+}
+
+function answerRead(
+  { left, unread, items }: Round,
+  answer: (id: string, raw: RawItem | undefined) => void,
+): void {
+  for (const id of left.keys()) if (!unread.has(id)) answer(id, items.get(id));
 }
 
 const rawIdOf = (raw: RawItem): string => idOf(keyOf(raw));

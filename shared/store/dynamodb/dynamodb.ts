@@ -27,26 +27,22 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, timers?: 
 
   async function pages(
     input: Omit<QueryCommandInput, 'TableName'>,
-    { atMost, maxBytes = Number.POSITIVE_INFINITY }: Pick<KeyRange, 'maxBytes'> & { readonly atMost: number },
+    { atMost, maxBytes }: Pick<KeyRange, 'maxBytes'> & { readonly atMost: number },
   ): Promise<Item[]> {
     const items: Item[] = [];
     let bytes = 0;
     let start: QueryCommandInput['ExclusiveStartKey'];
     do {
-      const limit = Number.isFinite(atMost) ? { Limit: atMost - items.length } : {};
       const query = new QueryCommand({
         ...common,
         ...input,
-        ...limit,
+        ...(Number.isFinite(atMost) && { Limit: atMost - items.length }),
         ...(start && { ExclusiveStartKey: start }),
       });
       const page: QueryCommandOutput = await client.send(query);
-      for (const item of page.Items ?? []) {
-        const decoded = decodeItem(item);
-        items.push(decoded);
-        if (Number.isFinite(maxBytes)) bytes += itemSize(decoded);
-      }
-      if (bytes > maxBytes) throw new RangeTooLarge(`the items have more than ${maxBytes} bytes`);
+      const decoded = (page.Items ?? []).map(decodeItem);
+      items.push(...decoded);
+      if (maxBytes !== undefined) bytes = checkedSize(bytes, decoded, maxBytes);
       start = page.LastEvaluatedKey;
     } while (start && items.length < atMost);
     return items;
@@ -132,6 +128,17 @@ export function dynamoTable(client: DynamoDBClient, tableName: string, timers?: 
   };
 }
 
+function checkedSize(before: number, items: readonly Item[], maxBytes: number): number {
+  const bytes = items.reduce((sum, item) => sum + itemSize(item), before);
+  if (bytes > maxBytes) throw new RangeTooLarge(`the items have more than ${maxBytes} bytes`);
+  return bytes;
+}
+
+function sortCondition(hasFrom: boolean, hasTo: boolean): string | undefined {
+  if (hasFrom) return hasTo ? '#s BETWEEN :from AND :to' : '#s > :from';
+  return hasTo ? '#s <= :to' : undefined;
+}
+
 /** Returns undefined if the range is empty, which DynamoDB would refuse. */
 function keyCondition(pk: string, { from = '', to }: KeyRange) {
   if (to === '') throw new RangeError('a key range that ends at the empty key: leave the end open instead');
@@ -141,14 +148,7 @@ function keyCondition(pk: string, { from = '', to }: KeyRange) {
     ...(from !== '' && { ':from': encodeValue(from) }),
     ...(to !== undefined && { ':to': encodeValue(to) }),
   };
-  const sort =
-    from !== '' && to !== undefined
-      ? '#s BETWEEN :from AND :to'
-      : from !== ''
-        ? '#s > :from'
-        : to !== undefined
-          ? '#s <= :to'
-          : undefined;
+  const sort = sortCondition(from !== '', to !== undefined);
   return {
     KeyConditionExpression: sort ? `#p = :p AND ${sort}` : '#p = :p',
     ExpressionAttributeNames: { '#p': tableKey.partition, ...(sort && { '#s': tableKey.sort }) },

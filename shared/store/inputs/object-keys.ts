@@ -3,7 +3,7 @@ import type { ClustersetKind, InputKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from '../cluster-store.ts';
 import { escaped, namespaceRange, objectOfKey, objectsOf } from '../keys.ts';
 import { keysIn } from '../pages.ts';
-import type { KeyRange } from '../table.ts';
+import type { Item, KeyRange } from '../table.ts';
 
 export interface ObjectName {
   readonly namespace: string;
@@ -38,22 +38,35 @@ export async function* firstNamesOf(
   { inNamespace, inCluster }: MostNames,
 ): AsyncGenerator<ObjectName> {
   const pk = objectsOf(cluster, kind, '');
-  let [namespace, found, total] = ['', 0, 0];
-  for (let from = ''; ; ) {
-    const page = await table.query(pk, { from, atMost: namesAtOnce, only: [] });
-    let next = page.length < namesAtOnce ? undefined : page.at(-1)?.sk;
-    for (const { sk } of page) {
-      const name = objectOfKey(kind, '', sk);
-      if (name.namespace !== namespace) [namespace, found] = [name.namespace, 0];
-      if (++found > inNamespace) {
-        // The byte after "/" is "0".
-        next = `${escaped(namespace)}0`;
+  const counts = { namespace: '', found: 0, total: 0 };
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    const page: readonly Item[] = await table.query(pk, { from, atMost: namesAtOnce, only: [] });
+    from = page[namesAtOnce - 1]?.sk;
+    for (const name of page.map(({ sk }) => objectOfKey(kind, '', sk))) {
+      if (!isNext(counts, name, inNamespace)) {
+        from = afterNamespace(name.namespace);
         break;
       }
       yield name;
-      if (++total >= inCluster) return;
+      if (counts.total >= inCluster) return;
     }
-    if (next === undefined) return;
-    from = next;
   }
 }
+
+interface Counts {
+  namespace: string;
+  found: number;
+  total: number;
+}
+
+/** Counts the name, if its namespace has not had all of its names. */
+function isNext(counts: Counts, { namespace }: ObjectName, inNamespace: number): boolean {
+  counts.found = namespace === counts.namespace ? counts.found + 1 : 1;
+  counts.namespace = namespace;
+  if (counts.found > inNamespace) return false;
+  counts.total++;
+  return true;
+}
+
+/** The byte after "/" is "0". */
+const afterNamespace = (namespace: string): string => `${escaped(namespace)}0`;

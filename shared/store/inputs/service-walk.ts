@@ -39,43 +39,65 @@ export async function walkServices(
   from: WalkPosition | undefined,
   step: PageBudget,
 ): Promise<ServicePage> {
-  const services: ServiceName[] = [];
+  const taken = new TakenServices(store, from, step.services);
   let entries = 0;
-  let place = from;
-  const room = (): number => step.services - services.length;
-  /** If the step has room left, it has all services of the namespace. */
-  const take = (namespace: string, found: readonly ServiceName[]): void => {
-    services.push(...found.slice(0, room()));
-    place = room() > 0 ? { namespace } : { namespace, service: services.at(-1)?.name };
-  };
-  const takeRest = async (namespace: string, after: string): Promise<void> =>
-    take(namespace, await readServiceNames(store, namespace, { from: after, atMost: room() }));
-  if (place?.service !== undefined) await takeRest(place.namespace, place.service);
-  while (room() > 0 && entries < step.entries) {
-    const page = await nextNamespaces(
-      store,
-      'Service',
-      place?.namespace,
-      Math.min(entriesPerPage, step.entries - entries),
-    );
+  if (from?.service !== undefined) await taken.takeRest(from.namespace, from.service);
+  while (taken.room > 0 && entries < step.entries) {
+    const atMost = Math.min(entriesPerPage, step.entries - entries);
+    const page = await nextNamespaces(store, 'Service', taken.place?.namespace, atMost);
     entries += page.read;
-    for (let i = 0; i < page.namespaces.length; i += namespacesAtOnce) {
-      const group = page.namespaces.slice(i, i + namespacesAtOnce);
-      // Namespaces have few services as a rule. Of a larger one the rest is read in its turn, if the step has
-      // room left for it.
-      const atMost = Math.ceil(room() / namespacesAtOnce);
-      const found = await concurrently(namespacesAtOnce, group, (ns) => servicesIn(store, ns, atMost));
-      for (const [j, { name }] of group.entries()) {
-        const first = found[j] ?? [];
-        if (room() > 0) take(name, first);
-        if (room() > 0 && first.length === atMost) await takeRest(name, first.at(-1)?.name as string);
-      }
-      if (room() === 0) return { services, entries, place };
-    }
-    if (page.last === undefined) return { services, entries, place: undefined };
-    place = { namespace: page.last };
+    await taken.takeAll(page.namespaces);
+    if (taken.room > 0) taken.place = page.last === undefined ? undefined : { namespace: page.last };
+    if (!taken.place) break;
   }
-  return { services, entries, place };
+  return { services: taken.services, entries, place: taken.place };
+}
+
+/** The services of a step of the walk, while it has room for them. */
+class TakenServices {
+  readonly services: ServiceName[] = [];
+  place: WalkPosition | undefined;
+  readonly #store: ClusterStore;
+  readonly #atMost: number;
+
+  constructor(store: ClusterStore, place: WalkPosition | undefined, atMost: number) {
+    this.#store = store;
+    this.place = place;
+    this.#atMost = atMost;
+  }
+
+  get room(): number {
+    return this.#atMost - this.services.length;
+  }
+
+  async takeAll(namespaces: readonly KnownNamespace[]): Promise<void> {
+    for (let i = 0; i < namespaces.length && this.room > 0; i += namespacesAtOnce)
+      await this.#takeGroup(namespaces.slice(i, i + namespacesAtOnce));
+  }
+
+  async takeRest(namespace: string, after: string): Promise<void> {
+    this.#take(namespace, await readServiceNames(this.#store, namespace, { from: after, atMost: this.room }));
+  }
+
+  /**
+   * Namespaces have few services as a rule. Of a larger one the rest is read in its turn, if the step has room
+   * left for it.
+   */
+  async #takeGroup(group: readonly KnownNamespace[]): Promise<void> {
+    const atMost = Math.ceil(this.room / namespacesAtOnce);
+    const found = await concurrently(namespacesAtOnce, group, (ns) => servicesIn(this.#store, ns, atMost));
+    for (const [j, { name }] of group.entries()) {
+      const first = found[j] ?? [];
+      if (this.room > 0) this.#take(name, first);
+      if (this.room > 0 && first.length === atMost) await this.takeRest(name, first.at(-1)?.name as string);
+    }
+  }
+
+  /** If the step has room left, it has all services of the namespace. */
+  #take(namespace: string, found: readonly ServiceName[]): void {
+    this.services.push(...found.slice(0, this.room));
+    this.place = this.room > 0 ? { namespace } : { namespace, service: this.services.at(-1)?.name };
+  }
 }
 
 async function servicesIn(

@@ -123,31 +123,23 @@ export function savedBodyOf(item: Item): SavedBody {
 export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefined): OutputRecord {
   const kind = kindOfOutputItem(item.sk);
   const metadata = item['m'] as string | undefined;
-  // A late worker may save a delta of a former body after another worker has found the output deleted.
-  const isLate = !isThere(item) && delta !== undefined && (delta['of'] as Version) <= body.version;
-  const isNewer = delta !== undefined && versionOf(delta) > body.version && !isLate;
-  const object = JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null;
+  const newer = delta && isNewerThanBody(delta, item, body) ? delta : undefined;
+  const saved = { ...headOf(item), kind, generation: generationOf(item) };
+  const object = (JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null) ?? undefined;
   // The delta belongs to a body that was replaced by a body older than the delta.
-  const isLost = isNewer && (delta['of'] !== body.version || body.text === undefined);
+  const isLost = newer !== undefined && (newer['of'] !== body.version || body.text === undefined);
   if (metadata !== undefined || isLost)
-    return {
-      ...headOf(item),
-      kind,
-      generation: generationOf(item),
-      object: object ? metadataOnly(object) : undefined,
-      isMetadataOnly: true,
-    };
-  if (!isNewer)
-    return {
-      ...headOf(item),
-      kind,
-      generation: generationOf(item),
-      object: object ?? undefined,
-      ...observedIn(item),
-    };
-  const edit = JSON.parse(inflateRawSync(delta['d'] as Uint8Array).toString()) as TextEdit;
+    return { ...saved, object: object && metadataOnly(object), isMetadataOnly: true };
+  if (!newer) return { ...saved, object, ...observedIn(item) };
+  const edit = JSON.parse(inflateRawSync(newer['d'] as Uint8Array).toString()) as TextEdit;
   const now = JSON.parse(edited(body.text as string, edit)) as OutputObject;
-  return { ...headOf(item), kind, version: versionOf(delta), generation: generationOf(delta), object: now };
+  return { ...saved, version: versionOf(newer), generation: generationOf(newer), object: now };
+}
+
+/** A late worker may save a delta of a former body after another worker has found the output deleted. */
+function isNewerThanBody(delta: Item, item: Item, body: SavedBody): boolean {
+  const isLate = !isThere(item) && (delta['of'] as Version) <= body.version;
+  return versionOf(delta) > body.version && !isLate;
 }
 
 export const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version'> => ({

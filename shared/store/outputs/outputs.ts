@@ -89,13 +89,17 @@ export async function readSaved(
   return { outputs, bodies };
 }
 
-/** Reads an output. If the body is enough, its delta is not read. */
+export interface ReadOptions {
+  /** If the body is enough, its delta is not read. */
+  readonly isEnough?: (body: SavedBody) => boolean;
+  readonly source?: OutputSource;
+}
+
 export async function readOutput(
   table: Table,
   service: ServiceKey,
   name: OutputName,
-  isEnough: (body: SavedBody) => boolean = () => false,
-  source: OutputSource = 'written',
+  { isEnough = () => false, source = 'written' }: ReadOptions = {},
 ): Promise<OutputRecord | undefined> {
   const key = keyOf(source, service, name);
   const item = await table.get(key);
@@ -189,16 +193,14 @@ export async function saveOutput(
   const condition = isNewer(record, again);
   const isLost: WriteCondition[] =
     listedAt === undefined ? [] : [{ all: [isAfter(record), { attribute: 'v', is: '<=', value: listedAt }] }];
-  return putBody(table, service, record, bodyItem(keyOf(source, service, record), record, maxSavedBytes), {
-    any: [condition, ...isLost],
-  });
+  const item = bodyItem(keyOf(source, service, record), record, maxSavedBytes);
+  return putBody(table, service, { record, item }, { any: [condition, ...isLost] });
 }
 
 async function putBody(
   table: Table,
   service: ServiceKey,
-  record: OutputRecord,
-  item: Item,
+  { record, item }: { readonly record: OutputRecord; readonly item: Item },
   condition: WriteCondition,
 ): Promise<boolean> {
   if (record.kind === 'EndpointSlice' && record.object) await rememberOddName(table, service, record.name);
@@ -259,13 +261,9 @@ export async function saveOutputs(
     const delta = body && deltaItem({ ...key, sk: deltaOf(key.sk) }, record, body, unitBytes);
     if (delta) return table.put(delta, isNewerDelta(record, body));
     const condition = isNewer(record);
-    return putBody(
-      table,
-      service,
-      record,
-      bodyItem(key, record, savedBytes),
-      body ? { any: [condition, isVersion(body.version)] } : condition,
-    );
+    const item = bodyItem(key, record, savedBytes);
+    const replaces = body ? { any: [condition, isVersion(body.version)] } : condition;
+    return putBody(table, service, { record, item }, replaces);
   });
   return saved.every((isSaved) => isSaved);
 }

@@ -10,8 +10,7 @@ const nearby = 16;
 
 export function editOf(former: string, text: string): TextEdit {
   const pieces = piecesOf(former);
-  const places = new Map<string, number | 'several'>();
-  for (const [i, piece] of pieces.entries()) places.set(piece, places.has(piece) ? 'several' : i);
+  const places = placesOf(pieces);
   const edit: (number | string)[] = [];
   const added = piecesOf(text);
   let expected = 0;
@@ -19,19 +18,35 @@ export function editOf(former: string, text: string): TextEdit {
     const piece = added[i] as string;
     const from = placeOf(piece, { pieces, places, expected });
     if (from === undefined) {
-      const last = edit.at(-1);
-      if (typeof last === 'string') edit[edit.length - 1] = last + piece;
-      else edit.push(piece);
+      pushText(edit, piece);
       i++;
-      continue;
+    } else {
+      const count = equalPieces(added, i, pieces, from);
+      edit.push(from, count);
+      i += count;
+      expected = from + count;
     }
-    let count = 1;
-    while (i + count < added.length && added[i + count] === pieces[from + count]) count++;
-    edit.push(from, count);
-    i += count;
-    expected = from + count;
   }
   return edit;
+}
+
+function placesOf(pieces: readonly string[]): ReadonlyMap<string, number | 'several'> {
+  const places = new Map<string, number | 'several'>();
+  for (const [i, piece] of pieces.entries()) places.set(piece, places.has(piece) ? 'several' : i);
+  return places;
+}
+
+function pushText(edit: (number | string)[], text: string): void {
+  const last = edit.at(-1);
+  if (typeof last === 'string') edit[edit.length - 1] = last + text;
+  else edit.push(text);
+}
+
+/** The first of them are known to be equal. */
+function equalPieces(a: readonly string[], i: number, b: readonly string[], j: number): number {
+  let count = 1;
+  while (i + count < a.length && a[i + count] === b[j + count]) count++;
+  return count;
 }
 
 export function edited(former: string, edit: TextEdit): string {

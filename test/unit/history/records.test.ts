@@ -81,13 +81,11 @@ const recordsOf = (states: readonly (readonly Output[])[], maxNamed = 100): read
     const saved = addressesOf(states[i] as readonly Output[]);
     return record(
       1000 * (i + 1),
-      changesBetween(
-        { saved, found: saved },
-        addressesOf(state),
-        (pod, where) => ({ reason: 'Ready', why: `${pod} in ${where}` }),
-        'x',
+      changesBetween({ saved, found: saved }, addressesOf(state), {
+        why: (pod, where) => ({ reason: 'Ready', why: `${pod} in ${where}` }),
+        otherWriter: 'x',
         maxNamed,
-      ),
+      }),
     );
   });
 
@@ -229,13 +227,11 @@ describe('records of runs', () => {
     });
     const [from, to] = [address('a'.repeat(300_000)), address('b'.repeat(300_000))];
     const before = new Map([['k', from]]);
-    const { changes } = changesBetween(
-      { saved: before, found: before },
-      new Map([['k', to]]),
-      () => ({ reason: 'Ready', why: '' }),
-      'x',
-      1,
-    );
+    const { changes } = changesBetween({ saved: before, found: before }, new Map([['k', to]]), {
+      why: () => ({ reason: 'Ready', why: '' }),
+      otherWriter: 'x',
+      maxNamed: 1,
+    });
     expect(changes[0]?.moves[0]?.detail).toBe(`ports ${'a'.repeat(100)}… → ${'b'.repeat(100)}…`);
   });
 

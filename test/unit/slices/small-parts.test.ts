@@ -81,22 +81,22 @@ describe('names', () => {
   const [draft] = only(decide({ pods: pods(1) })).create;
 
   it('names have the shape that the API server gives', () => {
-    expect(sliceName('foo', 'uid', 'IPv4', '', 0)).toMatch(/^foo-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-    expect(sliceName('x'.repeat(63), 'uid', 'IPv4', '', 0)).toMatch(
+    expect(sliceName('foo', ['uid', 'IPv4', ''], 0)).toMatch(/^foo-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    expect(sliceName('x'.repeat(63), ['uid', 'IPv4', ''], 0)).toMatch(
       /^x{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/,
     );
   });
 
   it('names are the same each time and differ in everything they depend on', () => {
     const names = [
-      sliceName('foo', 'uid', 'IPv4', '', 0),
-      sliceName('foo', 'uid2', 'IPv4', '', 0),
-      sliceName('foo', 'uid', 'IPv6', '', 0),
-      sliceName('foo', 'uid', 'IPv4', 'p', 0),
-      sliceName('foo', 'uid', 'IPv4', '', 1),
+      sliceName('foo', ['uid', 'IPv4', ''], 0),
+      sliceName('foo', ['uid2', 'IPv4', ''], 0),
+      sliceName('foo', ['uid', 'IPv6', ''], 0),
+      sliceName('foo', ['uid', 'IPv4', 'p'], 0),
+      sliceName('foo', ['uid', 'IPv4', ''], 1),
     ];
     expect(new Set(names).size).toBe(5);
-    expect(sliceName('foo', 'uid', 'IPv4', '', 0)).toBe(names[0]);
+    expect(sliceName('foo', ['uid', 'IPv4', ''], 0)).toBe(names[0]);
   });
 
   it('names of existing slices are skipped', () => {

@@ -143,7 +143,8 @@ describe('a change of an output whose body takes several units', () => {
     await save(table, large('7'));
     await save(table, large('9', [1]));
     const read = async (isEnough: boolean) =>
-      (await readOutput(table, service, { kind: 'Endpoints', name: 'svc' }, () => isEnough))?.version;
+      (await readOutput(table, service, { kind: 'Endpoints', name: 'svc' }, { isEnough: () => isEnough }))
+        ?.version;
     expect([await read(true), await read(false)]).toEqual(['7', '9'].map((rv) => versionOf(1, rv)));
   });
 

@@ -119,16 +119,19 @@ export function hintsByZone(
   allocations: ReadonlyMap<string, Pick<Allocation, 'maximum'>>,
 ): Counts | undefined {
   const counts = new Map<string, number>();
-  for (const endpoint of slice.endpoints ?? []) {
-    if (!isEndpointReady(endpoint)) continue;
+  for (const endpoint of (slice.endpoints ?? []).filter(isEndpointReady)) {
     const zones = endpoint.hints?.forZones ?? [];
     if (zones.length === 0 || !zones.every(({ name }) => allocations.has(name))) return undefined;
     for (const { name } of zones) add(counts, name, 1);
   }
-  for (const [zone, count] of counts)
-    if (count + (counted.get(zone) ?? 0) > (allocations.get(zone)?.maximum ?? 0)) return undefined;
-  return counts;
+  const isFull = ([zone, count]: readonly [string, number]): boolean =>
+    count + (counted.get(zone) ?? 0) > (allocations.get(zone)?.maximum ?? 0);
+  return [...counts].some(isFull) ? undefined : counts;
 }
+
+/** Half an endpoint more or less is not worth leaving the zone for. */
+const isWorthMoving = (most: number, least: number): boolean =>
+  Math.max(most, least) >= 1 && Math.min(most, least) >= 0.5;
 
 /** How many endpoints each zone should give away and get (TA-12). */
 export function givingAndReceivingZones(
@@ -147,9 +150,7 @@ export function givingAndReceivingZones(
   for (;;) {
     const [from, most] = greatest(surplus);
     const [to, least] = greatest(deficit);
-    // half an endpoint more or less is not worth leaving the zone for
-    if (from === '' || to === '' || (most < 1 && least < 1) || most < 0.5 || least < 0.5)
-      return { giving, receiving };
+    if (from === '' || to === '' || !isWorthMoving(most, least)) return { giving, receiving };
     add(giving, from, 1);
     add(surplus, from, -1);
     add(receiving, to, 1);

@@ -17,6 +17,12 @@ import { parseQuantity, toMilli } from './quantity.ts';
 /** Zone → its part of all allocatable CPUs, by zone name. */
 export type ZoneRatios = ReadonlyMap<string, number>;
 
+const cpuOf = ({ status }: Node): bigint => parseQuantity(status?.allocatable?.['cpu'] ?? '') ?? 0n;
+
+function isControlPlane({ metadata: { labels = {} } }: Node): boolean {
+  return labelControlPlane in labels || labelMaster in labels;
+}
+
 /**
  * Returns undefined if a node that counts lacks its zone or CPUs, or if the nodes have fewer than two zones
  * (TA-1, TA-2). Upstream has an empty map until it has seen a node (TA-3). The caller makes one for a cluster
@@ -26,10 +32,9 @@ export function zoneRatios(nodes: Iterable<Node>): ZoneRatios | undefined {
   const cpuByZone = new Map<string, bigint>();
   let total = 0n;
   for (const node of nodes) {
-    const labels = node.metadata.labels ?? {};
-    if (labelControlPlane in labels || labelMaster in labels || !isNodeReady(node)) continue;
+    if (isControlPlane(node) || !isNodeReady(node)) continue;
     const zone = zoneOf(node);
-    const cpu = parseQuantity(node.status?.allocatable?.['cpu'] ?? '') ?? 0n;
+    const cpu = cpuOf(node);
     if (zone === '' || cpu === 0n) return undefined;
     cpuByZone.set(zone, (cpuByZone.get(zone) ?? 0n) + cpu);
     total += cpu;
