@@ -37,7 +37,7 @@ Examples:
     ...clusterCommands.map((command) => command()),
     register(),
     rebuild(),
-    handBackCommand(),
+    handBackCommand('cluster '),
   ])
     cluster.addCommand(command);
   return cluster;

@@ -17,26 +17,26 @@ interface Chosen {
   readonly yes?: boolean;
 }
 
-/** Below `cluster`, and for `kubectl endpoints hand-back` at the top. */
-export const handBackCommand = (): Command =>
+/** Below `cluster`, and at the top for `kubectl endpoints hand-back`. */
+export const handBackCommand = (below: 'cluster ' | '' = ''): Command =>
   new Command('hand-back')
     .summary('gives opted-in Services back, without the hub')
     .description(
-      "Gives Services that opted in back to the built-in controllers, with the rights of a kubeconfig: no hub, no AWS.\nEach Service gets the selector of its annotation. The hub's slices go when the built-in controllers serve every ready address.",
+      'Gives Services that opted in back to the built-in controllers without the hub: each gets the selector of its annotation.',
     )
-    .argument('[service]', 'NAMESPACE/SERVICE, or svc/SERVICE with -n (default: all that opted in)')
+    .argument('[service]', 'NAMESPACE/SERVICE (default: all that opted in)')
     .option('--kubeconfig <file>', "default: KUBECONFIG's first file, or ~/.kube/config")
     .option('--context <name>', 'of the kubeconfig, one or several', collect)
     .option('--all-contexts', 'each context of the kubeconfig')
     .option('-n, --namespace <name>', 'of this namespace alone')
-    .option('--undo', 'removes selectors that hand-back has added, once the hub is there again')
+    .option('--undo', 'removes the selectors it added: the hub is back')
     .option('--dry-run', 'only prints what it would do')
     .option('-y, --yes', 'does not ask')
     .addHelpText(
       'after',
       `
 Examples:
-  $ fleet-endpoints cluster hand-back --context prod --dry-run
+  $ fleet-endpoints ${below}hand-back --context prod --dry-run
   $ kubectl endpoints hand-back svc/web -n shop --yes`,
     )
     .action((service: string | undefined, chosen: Chosen) => run(service, chosen));
