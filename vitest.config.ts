@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { compileCache } from './infra/local/compile-cache.ts';
+import { compileCache } from './infra/local/processes/compile-cache.ts';
 
 // Tests start some sixty processes, most of them with the AWS SDK.
 process.env['NODE_COMPILE_CACHE'] ??= compileCache;
@@ -11,13 +11,13 @@ process.env['NODE_COMPILE_CACHE'] ??= compileCache;
  */
 const long = [
   'simulation/simulation',
-  'unit/local/start',
-  'unit/cli/cluster',
+  'unit/infra/local/start',
+  'unit/infra/cli/act/cluster',
   'conformance/conformance',
   'conformance/opt-in',
   'infra/permissions',
   'unit/sweep/in-time',
-  'unit/local/supervisor',
+  'unit/infra/local/supervisor',
 ];
 
 class LongFirst extends BaseSequencer {
@@ -40,7 +40,7 @@ export default defineConfig({
       'test/contract-java/**',
       'test/package/**',
       'test/packets/**',
-      'test/simulation/mutants.test.ts',
+      'test/simulation/mutants/mutants.test.ts',
       'test/relay/large-objects.test.ts',
     ],
     maxConcurrency: 12,

@@ -1,8 +1,8 @@
 import { App, Aspects } from 'aws-cdk-lib';
+import { fitToEmulator, forEmulator } from './aws/stacks/emulator.ts';
+import { addFleet } from './aws/stacks/fleet-stacks.ts';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load-config.ts';
-import { fitToEmulator, forEmulator } from './stacks/emulator.ts';
-import { addFleet } from './stacks/fleet-stacks.ts';
 
 /** The CDK app, and the only place that reads context: `clusters` (a file) and `emulator`. */
 // The CDK's own report is a resource that changes with each of its versions: a new one would then be an

@@ -10,7 +10,7 @@ import type { AuthConfig, ClusterConfig, Labels } from './config.ts';
 import { arn, asCdk, awsRegion, days, eksName, keyArn, matches, roleArn, seconds } from './config-values.ts';
 import { relay } from './relay-config.ts';
 import { configParts, keysOf } from './wing.ts';
-import { checked, mapping } from './yaml-rules.ts';
+import { checked, mapping } from './yaml/yaml-rules.ts';
 import {
   byType,
   fields,
@@ -24,7 +24,7 @@ import {
   type Shape,
   text,
   withDefault,
-} from './yaml-shape.ts';
+} from './yaml/yaml-shape.ts';
 
 /** Fits names of stacks, and of queues, which may have 80 characters. */
 const clusterId = known(

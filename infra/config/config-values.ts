@@ -1,6 +1,6 @@
 /** Single values of clusters.yaml. */
 import type { CdkForm } from './schema.ts';
-import { integer, type Shape, shape, text } from './yaml-shape.ts';
+import { integer, type Shape, shape, text } from './yaml/yaml-shape.ts';
 
 /** The same shape, whose value a construct takes as an object of the CDK. */
 export const asCdk = <T>(of: Shape<T>, cdk: CdkForm): Shape<T> => shape({ ...of.schema, cdk }, of);

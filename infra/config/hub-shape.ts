@@ -7,7 +7,7 @@ import { clusterMetricsChoices } from '#shared/contract/metrics.ts';
 import type { HubConfig } from './config.ts';
 import { asCdk, awsRegion, keyArn, matches, topicArn } from './config-values.ts';
 import { keysOf } from './wing.ts';
-import { checked } from './yaml-rules.ts';
+import { checked } from './yaml/yaml-rules.ts';
 import {
   fields,
   flag,
@@ -20,7 +20,7 @@ import {
   type Shape,
   text,
   withDefault,
-} from './yaml-shape.ts';
+} from './yaml/yaml-shape.ts';
 
 /** An ARN with * for the parts that differ. */
 const arnPattern = (service: string, what: string): Shape<string> =>

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from './config.ts';
 import { configShape } from './config-shape.ts';
-import { readYaml } from './yaml-shape.ts';
+import { readYaml } from './yaml/yaml-shape.ts';
 
 /** `givenBy`: how another file is given to the program that asks. */
 export function loadConfig(file: string, givenBy: string): Config {

@@ -4,7 +4,7 @@ import { criticalPriority } from '#infra/relay/pod.ts';
 import { arn, asCdk, awsRegion, dnsLabel, eksName, matches, roleArn, seconds } from './config-values.ts';
 import { brokenExtras, extraEnv, extraVolumeMounts, extraVolumes, sidecars } from './relay-pod-config.ts';
 import type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
-import { checked } from './yaml-rules.ts';
+import { checked } from './yaml/yaml-rules.ts';
 import {
   byType,
   fields,
@@ -15,7 +15,7 @@ import {
   required,
   type Shape,
   withDefault,
-} from './yaml-shape.ts';
+} from './yaml/yaml-shape.ts';
 
 export type { RelayConfig, RelayIdentityConfig } from './relay-values.ts';
 

@@ -2,8 +2,8 @@
 
 import { bundleVolume, type PodExtras, type PodPart, takenPaths, tokenVolume } from '#infra/relay/pod.ts';
 import { relayEnv } from '#shared/contract/env.ts';
-import { type Mapping, mapping, unique } from './yaml-rules.ts';
-import { list, type Shape } from './yaml-shape.ts';
+import { type Mapping, mapping, unique } from './yaml/yaml-rules.ts';
+import { list, type Shape } from './yaml/yaml-shape.ts';
 
 const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const isText = (value: unknown): value is string => typeof value === 'string';

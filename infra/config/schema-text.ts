@@ -17,7 +17,7 @@ export function configSchema(): object {
 /** Keys of clusters.yaml that a construct has from its stack, or in another form (FleetHubProps). */
 const notInProps: readonly string[] = ['name', 'account', 'region', 'vpc'];
 
-/** TypeScript: an interface for each object with a title. infra/constructs/props.ts is this text. */
+/** TypeScript: an interface for each object with a title. infra/aws/constructs/props.ts is this text. */
 export function propsText(): string {
   const interfaces = new Map<string, string>();
   typeText(configShape.schema, '', interfaces);

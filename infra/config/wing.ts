@@ -3,7 +3,7 @@
 import { setKeys } from '#infra/clusterset/config/clusterset-keys.ts';
 import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';
 import type { ClusterConfig, Config, HubConfig } from './config.ts';
-import type { Fields } from './yaml-shape.ts';
+import type { Fields } from './yaml/yaml-shape.ts';
 
 type ConfigOfSet = HubConfig['clusterset'];
 

@@ -1,7 +1,7 @@
 /** Types of the console's API, for server and page. */
 
+import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import type { Told } from '#infra/cli/ask/history/sentences.ts';
-import type { Dashboard } from '#infra/monitoring/widgets.ts';
 
 export type { Told } from '#infra/cli/ask/history/sentences.ts';
 export type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';

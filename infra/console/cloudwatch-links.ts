@@ -1,6 +1,6 @@
 /** Addresses in AWS's own console. */
-import { dashboardNameOf } from '#infra/monitoring/dashboard-names.ts';
-import { dashboards } from '#infra/monitoring/dashboards.ts';
+import { dashboardNameOf } from '#infra/aws/monitoring/dashboard-names.ts';
+import { dashboards } from '#infra/aws/monitoring/dashboards.ts';
 import type { DeployedHub } from './api-types.ts';
 
 /** The consoles of China and GovCloud have domains of their own. */

@@ -8,9 +8,9 @@ import {
   GetMetricDataCommand,
   type MetricDataResult,
 } from '@aws-sdk/client-cloudwatch';
-import { dashboardNameOf } from '#infra/monitoring/dashboard-names.ts';
-import { clusterDashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
-import type { Dashboard } from '#infra/monitoring/widgets.ts';
+import { dashboardNameOf } from '#infra/aws/monitoring/dashboard-names.ts';
+import { clusterDashboard, fleetDashboard } from '#infra/aws/monitoring/dashboards.ts';
+import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import { type MetricName, metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import type { SeriesAnswer, SeriesValues } from './api-types.ts';
 import { type DeployedDashboard, deployedDashboard, type MetricQuery, ofCluster } from './dashboard-body.ts';

@@ -2,9 +2,9 @@
  * Reads the dashboards of a deployed hub from CloudWatch. They contain the names of functions, queues and
  * table that CloudFormation generated, and the metrics that this hub's version emits.
  */
-import { chosenCluster } from '#infra/monitoring/dashboard-names.ts';
-import type { Statistic } from '#infra/monitoring/series.ts';
-import type { Dashboard, Widget } from '#infra/monitoring/widgets.ts';
+import { chosenCluster } from '#infra/aws/monitoring/dashboard-names.ts';
+import type { Statistic } from '#infra/aws/monitoring/series.ts';
+import type { Dashboard, Widget } from '#infra/aws/monitoring/widgets.ts';
 
 /** A metric in a request to CloudWatch. */
 export interface MetricQuery {

@@ -1,5 +1,5 @@
 /** The console's source in a local run: the run's own metrics. */
-import { dashboards } from '#infra/monitoring/dashboards.ts';
+import { dashboards } from '#infra/aws/monitoring/dashboards.ts';
 import { type MetricName, metricsNamespace } from '#shared/contract/metrics.ts';
 import type { MetricsSource, Recent } from './metrics-source.ts';
 import type { MetricsStore, Query } from './metrics-store.ts';

@@ -1,5 +1,5 @@
 /** The source of the console's charts: a local run's own metrics, or CloudWatch. */
-import type { Dashboard } from '#infra/monitoring/widgets.ts';
+import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import type { SeriesAnswer } from './api-types.ts';
 
 export interface MetricsSource {

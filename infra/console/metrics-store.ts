@@ -2,7 +2,7 @@
  * A local run's CloudWatch. It reads EMF lines, keeps totals and half an hour by seconds, and returns
  * Prometheus text and points of charts.
  */
-import type { Statistic } from '#infra/monitoring/series.ts';
+import type { Statistic } from '#infra/aws/monitoring/series.ts';
 import type { MetricName } from '#shared/contract/metrics.ts';
 import { type UpstreamMetric, upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
 import { statisticOf, type TimeSeries, timeSeries } from './time-series.ts';

@@ -1,7 +1,7 @@
 /** Computes the dashboards' series from the metrics of the local run. */
 
-import type { QueueRole, Source } from '#infra/monitoring/series.ts';
-import type { Dashboard, Widget } from '#infra/monitoring/widgets.ts';
+import type { QueueRole, Source } from '#infra/aws/monitoring/series.ts';
+import type { Dashboard, Widget } from '#infra/aws/monitoring/widgets.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import type { SeriesAnswer, SeriesValues } from './api-types.ts';
 import type { Dimensions, MetricsStore, Query } from './metrics-store.ts';

@@ -1,5 +1,5 @@
 /** Observations of one metric in buckets of a second, kept as long as the console shows them. */
-import type { Statistic } from '#infra/monitoring/series.ts';
+import type { Statistic } from '#infra/aws/monitoring/series.ts';
 
 export interface TimeSeries {
   /**

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { Connection } from '#shared/clusters/api/connection.ts';
 import { httpsClusterApi } from '#shared/clusters/api/https.ts';
-import type { Connections } from './connection-files.ts';
+import type { Connections } from './clusters/connection-files.ts';
 import type { LocalHub, Unsynced } from './prepare-hub.ts';
 
 export interface FirstLists {

@@ -12,23 +12,30 @@ import { pageRoutes } from '#infra/console/page.ts';
 import { startConsole } from '#infra/console/server.ts';
 import { kinds } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
-import { hubProcesses, queuesProcess, region, relayProcess, tableName, tableProcess } from './child-specs.ts';
-import { type ClusterSource, clustersOfKubeconfig, embeddedClusters } from './cluster-source.ts';
-import { connectionFiles } from './connection-files.ts';
-import { scheduleAsBatch } from './cpu-scheduling.ts';
-import { lockData } from './data-lock.ts';
+import { type ClusterSource, clustersOfKubeconfig, embeddedClusters } from './clusters/cluster-source.ts';
+import { connectionFiles } from './clusters/connection-files.ts';
+import { rangesOfNodes, refuseOverlap } from './clusters/pod-ranges.ts';
+import { refuseMissingRights } from './clusters/read-rights.ts';
+import { refuseSecondWriter } from './clusters/second-writer.ts';
 import { synced } from './first-lists-wait.ts';
-import { childLines } from './log-lines.ts';
 import type { Options } from './options.ts';
-import { rangesOfNodes, refuseOverlap } from './pod-ranges.ts';
 import { prepareHub } from './prepare-hub.ts';
-import { refuseMissingRights } from './read-rights.ts';
-import { refuseSecondWriter } from './second-writer.ts';
+import {
+  hubProcesses,
+  queuesProcess,
+  region,
+  relayProcess,
+  tableName,
+  tableProcess,
+} from './processes/child-specs.ts';
+import { scheduleAsBatch } from './processes/cpu-scheduling.ts';
+import { lockData } from './processes/data-lock.ts';
+import { childLines } from './processes/log-lines.ts';
+import { type Child, type ChildSpec, startChild } from './processes/supervisor.ts';
+import type { Terminal } from './processes/terminal.ts';
 import { joinsSet } from './set-options.ts';
 import { summary } from './summary.ts';
-import { type Child, type ChildSpec, startChild } from './supervisor.ts';
-import type { Terminal } from './terminal.ts';
-import { unmeteredTable } from './unmetered-table.ts';
+import { unmeteredTable } from './table/unmetered-table.ts';
 import { localParts } from './wing.ts';
 
 export interface RunOptions {

@@ -10,11 +10,11 @@ import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import type { Table } from '#shared/store/table.ts';
-import { region, tableName } from './child-specs.ts';
-import { createQueues } from './create-queues.ts';
-import { createTable } from './create-table.ts';
-import type { PodRanges } from './pod-ranges.ts';
+import type { PodRanges } from './clusters/pod-ranges.ts';
+import { region, tableName } from './processes/child-specs.ts';
+import { createQueues } from './queues/create-queues.ts';
 import type { SetOptions } from './set-options.ts';
+import { createTable } from './table/create-table.ts';
 import { localParts } from './wing.ts';
 
 export interface LocalHub {

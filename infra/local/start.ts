@@ -2,7 +2,7 @@ import { printable } from '#infra/cli/terminal/printable.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { run } from './local-run.ts';
 import type { Options } from './options.ts';
-import { terminal } from './terminal.ts';
+import { terminal } from './processes/terminal.ts';
 
 /** Runs with these options and exits the process with the code. */
 export async function start(options: Options): Promise<never> {

@@ -3,7 +3,7 @@
 import { localSet } from '#infra/clusterset/local/clusterset-options.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { Connections } from './connection-files.ts';
+import type { Connections } from './clusters/connection-files.ts';
 import type { SetOptions, TypedSetOptions } from './set-options.ts';
 
 export interface LocalPart {

@@ -3,8 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { grafanaDashboards } from '#infra/aws/monitoring/grafana.ts';
 import { buildBundles } from '#infra/build.ts';
-import { grafanaDashboards } from '#infra/monitoring/grafana.ts';
 import { buildLibrary } from './build-library.ts';
 import { buildConsole, buildPrograms } from './build-programs.ts';
 import { billOfMaterials, bundledPackages, noticesOf, readLock } from './bundled-packages.ts';

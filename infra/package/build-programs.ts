@@ -11,17 +11,17 @@ const out = 'dist/programs';
 /** Packages that stay packages, for their native code. */
 export const notBundled: readonly string[] = ['dynalite'];
 
-export const commandFile = `${out}/infra/command/fleet-endpoints.main.js`;
-const pluginFile = `${out}/infra/command/kubectl-endpoints.main.js`;
+export const commandFile = `${out}/infra/cli/command/fleet-endpoints.main.js`;
+const pluginFile = `${out}/infra/cli/command/kubectl-endpoints.main.js`;
 
 export async function buildPrograms(): Promise<Metafile> {
   await rm(out, { recursive: true, force: true });
   const { metafile } = await build({
     entryPoints: [
-      'infra/command/fleet-endpoints.main.ts',
-      'infra/command/kubectl-endpoints.main.ts',
+      'infra/cli/command/fleet-endpoints.main.ts',
+      'infra/cli/command/kubectl-endpoints.main.ts',
       'functions/relay/relay.main.ts',
-      ...globSync('infra/local/*.main.ts'),
+      ...globSync('infra/local/**/*.main.ts'),
     ],
     outdir: out,
     outbase: '.',

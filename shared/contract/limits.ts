@@ -1,6 +1,6 @@
 /**
  * All limits and time windows of this project that affect behaviour. Each stage gets them with its `deps`, so
- * the simulation can draw values small enough to be exceeded (test/simulation/draw-limits.ts). `npm run docs`
+ * the simulation can draw values small enough to be exceeded (test/simulation/faults/draw-limits.ts). `npm run docs`
  * writes the comments into docs/reference/limits.md.
  *
  * A limit that depends on another one has the relation in its comment.
@@ -168,7 +168,7 @@ const queue = {
 };
 export type QueueLimits = Numbers<typeof queue>;
 
-/** Limits of the functions and their queues (infra/stages/cluster-queues.ts). */
+/** Limits of the functions and their queues (infra/aws/stages/cluster-queues.ts). */
 const runs = {
   /** Timeout of ingest, ms. Ten pages of a first list, with 5,000 objects, take some seconds of one CPU. */
   ingestMs: 30_000,

@@ -1,6 +1,6 @@
 /**
  * The port to the table. It has only DynamoDB's own operations, so each rule of the protocol is written once
- * above it, and runs unchanged on every driver (dynamodb.ts, and test/support/table-memory.ts).
+ * above it, and runs unchanged on every driver (dynamodb.ts, and test/support/memory/table-memory.ts).
  *
  * All reads are strongly consistent except `queryDirty` and `scanKeys`. Attributes are flat, without nested
  * paths.

@@ -10,9 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
-import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
+import { processorSeconds } from '#test/support/control-plane/processor-seconds.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
-import { processorSeconds } from '#test/support/processor-seconds.ts';
 import { type ClusterSize, clusterObjects } from './cost/cluster-objects.ts';
 import { countFirstLists } from './first-lists-counted.ts';
 

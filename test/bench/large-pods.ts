@@ -4,7 +4,7 @@ import { readExportedPods, saveExportedPods, textOf } from '#shared/clusterset/s
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { Pod } from '#shared/kube/types.ts';
 import { service } from '#test/clusterset/support/set-objects.ts';
-import { memoryTable } from '../support/table-memory.ts';
+import { memoryTable } from '../support/memory/table-memory.ts';
 
 const exports = Array.from({ length: 10 }, (_, i) => ({ cluster: 'b', namespace: 'shop', name: `web-${i}` }));
 

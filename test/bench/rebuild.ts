@@ -22,8 +22,8 @@ import type { Pod, Service } from '#shared/kube/types.ts';
 import type { Key } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { differences, isEndpoint, podByUid, shownPods } from '#test/simulation/truth.ts';
-import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import { differences, isEndpoint, podByUid, shownPods } from '#test/simulation/promises/truth.ts';
+import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { pod, service } from '#test/support/objects.ts';
 

@@ -23,7 +23,7 @@ import { wakeAfterSilence } from './scale/silent-source.ts';
 const fleets = [1, 10, 100, 1_000];
 const rates = [0.1, 1, 10];
 const monthSeconds = 30 * 24 * 3600;
-/** Sweep's timeout (infra/stages/sweep-stage.ts), less its reserve. */
+/** Sweep's timeout (infra/aws/stages/sweep-stage.ts), less its reserve. */
 const sweepRunSeconds = 55 - defaultLimits.sweep.reserveMs / 1000;
 const seconds = { ingest: lambda.ingest.batchMs / 1000, sync: lambda.service.batchMs / 1000 };
 

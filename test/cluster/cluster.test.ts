@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { e2eSuite } from '#test/e2e/suite.ts';
-import { startControlPlane } from '#test/support/control-plane.ts';
-import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import { startControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
 import { applyAccess, grantRelaysRights, writerConnection } from '#test/support/relay-install.ts';
 

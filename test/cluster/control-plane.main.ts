@@ -1,4 +1,4 @@
-import { startControlPlane } from '#test/support/control-plane.ts';
+import { startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 
 /**

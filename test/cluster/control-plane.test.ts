@@ -8,7 +8,7 @@ import { httpWatchSource } from '#functions/relay/source/watch-source-http.ts';
 import { isTooLarge } from '#shared/clusters/api/errors.ts';
 import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { connectApi } from '#test/e2e/api.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 
 let controlPlane: ControlPlane;
 beforeAll(async () => {

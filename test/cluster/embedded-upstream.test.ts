@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
 import { e2eSuite } from '#test/e2e/suite.ts';
-import { freePorts } from '#test/support/control-plane.ts';
-import { controlPlaneBinary } from '#test/support/control-plane-binary.ts';
-import { controlPlaneComponent } from '#test/support/control-plane-component.ts';
-import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import { freePorts } from '#test/support/control-plane/control-plane.ts';
+import { controlPlaneBinary } from '#test/support/control-plane/control-plane-binary.ts';
+import { controlPlaneComponent } from '#test/support/control-plane/control-plane-component.ts';
+import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 
 // The real controllers are content with the embedded API server, and do on it what they do on the real one.
 e2eSuite({

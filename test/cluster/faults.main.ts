@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readCluster } from '#shared/clusters/record.ts';
 import { fieldManager } from '#shared/kube/names.ts';
 import type { Api } from '#test/e2e/api.ts';
-import { type ChurnLoad, runChurn } from '#test/support/churn.ts';
+import { type ChurnLoad, runChurn } from '#test/support/control-plane/churn.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 import { failOvers, startSubject, upstreamsFailOverMs } from './faults/fail-over.ts';
 import { startLife } from './faults/life.ts';

@@ -10,8 +10,8 @@ import { toYaml } from '#infra/relay/manifest-yaml.ts';
 import { credentialsOf } from '#shared/clusters/api/cluster-credentials.ts';
 import { credentialEndMs } from '#shared/clusters/api/credential-end.ts';
 import { httpTransport } from '#shared/clusters/api/transport.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
-import { installMcs } from '#test/support/mcs-crds.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { installMcs } from '#test/support/control-plane/mcs-crds.ts';
 import { commandsOf } from '#test/support/page-commands.ts';
 import { relayNamespace } from '#test/support/relay-install.ts';
 

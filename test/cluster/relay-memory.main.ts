@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { type ChurnLoad, runChurn } from '#test/support/churn.ts';
-import { startControlPlane } from '#test/support/control-plane.ts';
+import { type ChurnLoad, runChurn } from '#test/support/control-plane/churn.ts';
+import { startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
 
 /**

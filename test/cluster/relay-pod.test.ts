@@ -5,7 +5,7 @@ import { relayManifest } from '#infra/relay/manifest.ts';
 import type { Manifest } from '#infra/relay/manifest-yaml.ts';
 import type { PodExtras } from '#infra/relay/pod.ts';
 import { connectApi } from '#test/e2e/api.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { applyManifests, relayNamespace } from '#test/support/relay-install.ts';
 
 let controlPlane: ControlPlane;

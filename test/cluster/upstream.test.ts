@@ -1,5 +1,5 @@
 import { e2eSuite } from '#test/e2e/suite.ts';
-import { startControlPlane } from '#test/support/control-plane.ts';
+import { startControlPlane } from '#test/support/control-plane/control-plane.ts';
 
 // The suite passes with upstream's controllers, which proves its expectations.
 e2eSuite({

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writerGroup } from '#infra/relay/relay-names.ts';
 import { httpTransport } from '#shared/clusters/api/transport.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
 import {
   authenticationConfiguration,
   startTokenIssuer,
   type TokenIssuer,
-} from '#test/support/token-issuer.ts';
+} from '#test/support/aws/token-issuer.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 
 const role = (name: string): string => `arn:aws:iam::111122223333:role/FleetEndpoints-eu-central-1-${name}`;
 let issuer: TokenIssuer;

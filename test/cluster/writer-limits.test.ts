@@ -14,7 +14,7 @@ import { httpsClusterApi } from '#shared/clusters/api/https.ts';
 import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { applyAccess, writerConnection } from '#test/support/relay-install.ts';
 
 const managedBy = 'endpointslice.kubernetes.io/managed-by';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clusterDashboard, fleetDashboard } from '#infra/aws/monitoring/dashboards.ts';
+import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import type { SeriesAnswer } from '#infra/console/api-types.ts';
-import { clusterDashboard, fleetDashboard } from '#infra/monitoring/dashboards.ts';
-import type { Dashboard } from '#infra/monitoring/widgets.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { type Look, launchBrowser, openPage } from './browser.ts';
 
@@ -68,7 +68,7 @@ async function command(name: string, ...args: readonly string[]) {
   const [, hub = ''] =
     /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${processes[0]?.pid}/status`, 'utf8')) ?? [];
   const env = { ...process.env, HUB: hub, NODE_NO_WARNINGS: '1' };
-  const all = ['infra/command/fleet-endpoints.main.ts', name, ...args];
+  const all = ['infra/cli/command/fleet-endpoints.main.ts', name, ...args];
   return promisify(execFile)(process.execPath, all, { env }).catch(
     (e: { code: number; stdout: string; stderr: string }) => e,
   );

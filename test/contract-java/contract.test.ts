@@ -2,13 +2,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll } from 'vitest';
-import { createTable } from '#infra/local/create-table.ts';
+import { createTable } from '#infra/local/table/create-table.ts';
 import { forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { largeMessagesContract, queueContract } from '#test/contract/queue.ts';
 import { sqsUnderTest } from '#test/contract/sqs-under-test.ts';
 import { tableContract } from '#test/contract/table.ts';
-import { type JavaServer, startDynamoDbLocal, startElasticMq } from '#test/support/java-server.ts';
+import { type JavaServer, startDynamoDbLocal, startElasticMq } from '#test/support/aws/java-server.ts';
 
 const local = { region: 'eu-west-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
 const servers: JavaServer[] = [];

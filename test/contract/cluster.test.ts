@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { startApiServer } from '#infra/local/apiserver/http.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { httpsClusterApi } from '#shared/clusters/api/https.ts';
-import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+import { memoryClusterApi } from '#test/support/memory/cluster-memory.ts';
 import { type ClusterUnderTest, describeClusterApi } from './cluster.ts';
 
 const fieldManager = 'contract';

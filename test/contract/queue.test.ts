@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll } from 'vitest';
-import { type Queues, startQueues } from '#infra/local/queues.ts';
+import { type Queues, startQueues } from '#infra/local/queues/queues.ts';
 import { forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
-import { memoryQueue } from '#test/support/queue-memory.ts';
+import { memoryQueue } from '#test/support/memory/queue-memory.ts';
 import { deadLetterContract, largeMessagesContract, type QueueUnderTest, queueContract } from './queue.ts';
 import { sqsUnderTest } from './sqs-under-test.ts';
 

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { afterAll, expect, it } from 'vitest';
-import { createTable } from '#infra/local/create-table.ts';
+import { createTable } from '#infra/local/table/create-table.ts';
 import { forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
 import { countCapacity } from '#test/support/count-capacity.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { tableContract } from './table.ts';
 
 const server = dynalite({ createTableMs: 0 });

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Finding } from '#infra/cli/account/account-finding.ts';
-import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
+import type { Environment, LocalCloud } from '#test/support/aws/local-cloud.ts';
 import { eventually } from './operator.ts';
 import { pageCommand } from './page-command.ts';
 import type { Step } from './step.ts';
@@ -189,7 +189,7 @@ function config(
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
-      ['infra/command/fleet-endpoints.main.ts', 'config', ...args],
+      ['infra/cli/command/fleet-endpoints.main.ts', 'config', ...args],
       { env },
       (error, out, err) => {
         const code = error ? Number(error.code) : 0;

@@ -21,7 +21,7 @@ export function deployedConsole(hub: Deployment, cluster: string): Step {
           { MetricName: 'OldestDirtyAge', Value: 42, Unit: 'Seconds', Timestamp: Date.now() / 1000 - 60 },
         ],
       });
-      const args = ['infra/command/fleet-endpoints.main.ts', 'console', '--table', table, '--port', '0'];
+      const args = ['infra/cli/command/fleet-endpoints.main.ts', 'console', '--table', table, '--port', '0'];
       const child = spawn(process.execPath, args, {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: { ...hub.cloud.administrator },

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
+import type { Environment, LocalCloud } from '#test/support/aws/local-cloud.ts';
 import { functionLog } from './function-log.ts';
 import { run } from './operator.ts';
 import { issuer, type ServedCluster } from './served-cluster.ts';
@@ -62,7 +62,7 @@ export class Deployment {
       HUB_OUTPUTS: this.#outputsFile,
       ACCOUNT: this.cloud.account,
       REGION: this.cloud.region,
-      FIT: fileURLToPath(import.meta.resolve('#infra/stacks/emulator.ts')),
+      FIT: fileURLToPath(import.meta.resolve('#infra/aws/stacks/emulator.ts')),
     };
     const options = ['--no-notices', '--no-color', '--app', app, '--output', join(folder, 'cdk.out')];
     const { stdout, stderr } = await run('node_modules/.bin/cdk', [...args, ...options], {
@@ -95,8 +95,9 @@ export class Deployment {
       hub === 'for the hub'
         ? { ...this.#env, TABLE_NAME: (await this.outputs(this.hubStack))['TableName'] ?? '' }
         : this.#env;
-    return (await run(process.execPath, ['infra/command/fleet-endpoints.main.ts', name, ...args], { env }))
-      .stdout;
+    return (
+      await run(process.execPath, ['infra/cli/command/fleet-endpoints.main.ts', name, ...args], { env })
+    ).stdout;
   }
 
   cluster(...args: readonly string[]): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { hubAlarms } from '#infra/monitoring/alarms.ts';
-import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
+import { hubAlarms } from '#infra/aws/monitoring/alarms.ts';
+import { clusterAlarms } from '#infra/aws/monitoring/cluster-alarms.ts';
 import { deployedConsole } from './deployed-console.ts';
 import type { Deployment } from './deployment.ts';
 import { largeFleet } from './large-fleet.ts';

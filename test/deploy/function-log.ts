@@ -1,4 +1,4 @@
-import type { LocalCloud } from '#test/support/local-cloud.ts';
+import type { LocalCloud } from '#test/support/aws/local-cloud.ts';
 
 /** All lines of every function since then (ms since the epoch), in order. */
 export async function functionLog(cloud: LocalCloud, startTime = 0): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Environment } from '#test/support/local-cloud.ts';
+import type { Environment } from '#test/support/aws/local-cloud.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

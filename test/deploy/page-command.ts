@@ -1,4 +1,4 @@
-import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
+import type { Environment, LocalCloud } from '#test/support/aws/local-cloud.ts';
 import { commandsOf } from '#test/support/page-commands.ts';
 import { run } from './operator.ts';
 

@@ -4,9 +4,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { type Api, connectApi } from '#test/e2e/api.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
-import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
-import { type PodIdentityAgent, podIdentityAudience } from '#test/support/pod-identity-agent.ts';
+import type { Environment, LocalCloud } from '#test/support/aws/local-cloud.ts';
+import { type PodIdentityAgent, podIdentityAudience } from '#test/support/aws/pod-identity-agent.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { eventually, run } from './operator.ts';
 
 const builtIn = 'namespace-controller,garbage-collector-controller';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedCluster } from '#infra/local/apiserver/embedded.ts';
-import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
 import { e2eSuite } from './suite.ts';
 

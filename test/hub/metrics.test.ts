@@ -3,9 +3,9 @@
  * and sweep.
  */
 import { describe, expect, it } from 'vitest';
+import { upstreamLabels } from '#infra/aws/monitoring/upstream-labels.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { upstreamLabels } from '#infra/monitoring/upstream-labels.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { upstreamMetrics } from '#shared/contract/upstream-metrics.ts';
@@ -19,8 +19,8 @@ import { emfMetrics } from '#shared/telemetry/emf.ts';
 import type { Dimensions, Metrics } from '#shared/telemetry/port.ts';
 import { noCounts } from '#test/support/absent-records.ts';
 import { HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { aService, node, pods, startAt } from '#test/support/small-cluster.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 /** Every series of upstream's that any test here has met. */
 const seen = new Set<string>();

@@ -8,8 +8,8 @@ import { nodesOf } from '#functions/sync/state/kept-nodes.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { aPod, aService, node, smallCluster } from '#test/support/small-cluster.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 const otherNode = { ...node, metadata: { ...node.metadata, name: 'node-b', uid: 'n-b' } };
 const names = Array.from({ length: 10 }, (_, i) => i);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { differences } from '#test/simulation/truth.ts';
+import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 

@@ -5,14 +5,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sweep } from '#functions/sweep/sweep.ts';
-import { identityKeys } from '#infra/stages/function.ts';
+import { identityKeys } from '#infra/aws/stages/function.ts';
 import { type ApiAccess, readCluster } from '#shared/clusters/record.ts';
 import { giveUpAccess, registerCluster } from '#shared/clusters/registration.ts';
 import { finishRemoval } from '#shared/clusters/removal.ts';
 import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
 import type { Item } from '#shared/store/table.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 const apiOf = (id: string): ApiAccess => ({
   url: `https://${id}.example`,

@@ -7,8 +7,8 @@ import { ArnPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
-import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
-import { FleetHub } from '#infra/constructs/fleet-hub.ts';
+import { FleetCluster } from '#infra/aws/constructs/fleet-cluster.ts';
+import { FleetHub } from '#infra/aws/constructs/fleet-hub.ts';
 import { dirtyIndex } from '#shared/contract/table-attributes.ts';
 import { actionsOf, statementsOf } from './fleet.ts';
 

@@ -8,12 +8,12 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
+import { FleetCluster, type FleetClusterProps } from '#infra/aws/constructs/fleet-cluster.ts';
+import { FleetHub } from '#infra/aws/constructs/fleet-hub.ts';
+import type { FleetHubProps } from '#infra/aws/constructs/fleet-hub-props.ts';
+import { Snapshot } from '#infra/aws/stages/snapshot-table.ts';
 import { configShape } from '#infra/config/config-shape.ts';
 import type { Schema } from '#infra/config/schema.ts';
-import { FleetCluster, type FleetClusterProps } from '#infra/constructs/fleet-cluster.ts';
-import { FleetHub } from '#infra/constructs/fleet-hub.ts';
-import type { FleetHubProps } from '#infra/constructs/fleet-hub-props.ts';
-import { Snapshot } from '#infra/stages/snapshot-table.ts';
 import { authority } from './clusters-file.ts';
 
 process.env['CDK_VALIDATION'] = 'false';

@@ -1,9 +1,9 @@
 import { Aspects } from 'aws-cdk-lib';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, it, vi } from 'vitest';
+import { queries } from '#infra/aws/monitoring/queries.ts';
+import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/aws/stacks/emulator.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
-import { queries } from '#infra/monitoring/queries.ts';
-import { fitToEmulator, forEmulator, notOnEmulator } from '#infra/stacks/emulator.ts';
 import { authorityData } from './clusters-file.ts';
 import { fleetOf, statementsOf } from './fleet.ts';
 

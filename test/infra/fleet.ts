@@ -1,7 +1,7 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { addFleet, type Fleet } from '#infra/aws/stacks/fleet-stacks.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
-import { addFleet, type Fleet } from '#infra/stacks/fleet-stacks.ts';
 import { everything } from './clusters-file.ts';
 
 // The CDK's check of templates against CloudFormation's schemas takes three seconds a process; `npm run

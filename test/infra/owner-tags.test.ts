@@ -3,8 +3,8 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
-import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
-import { FleetHub } from '#infra/constructs/fleet-hub.ts';
+import { FleetCluster } from '#infra/aws/constructs/fleet-cluster.ts';
+import { FleetHub } from '#infra/aws/constructs/fleet-hub.ts';
 import { fleetOf } from './fleet.ts';
 
 /** Types that take no tags. */

@@ -1,9 +1,9 @@
 import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { HubStack } from '#infra/aws/stacks/hub-stack.ts';
+import { SnapshotStack } from '#infra/aws/stacks/snapshot-stack.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
-import { HubStack } from '#infra/stacks/hub-stack.ts';
-import { SnapshotStack } from '#infra/stacks/snapshot-stack.ts';
 import {
   accessKey,
   auditKey,

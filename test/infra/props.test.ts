@@ -3,16 +3,16 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
+import { FleetCluster } from '#infra/aws/constructs/fleet-cluster.ts';
+import { FleetHub } from '#infra/aws/constructs/fleet-hub.ts';
 import { configSchema, propsText } from '#infra/config/schema-text.ts';
-import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
-import { FleetHub } from '#infra/constructs/fleet-hub.ts';
 import { statementsOf } from './fleet.ts';
 
 /** Without what the formatter decides. */
 const words = (text: string): string => text.replace(/([:(])\s*\|/g, '$1').replace(/\s+/g, '');
 
 it('the types of the props are those of clusters.yaml (npm run props writes them)', () => {
-  expect(words(readFileSync('infra/constructs/props.ts', 'utf8'))).toBe(words(propsText()));
+  expect(words(readFileSync('infra/aws/constructs/props.ts', 'utf8'))).toBe(words(propsText()));
 });
 
 it('every prop and attribute has a comment of whole sentences', () => {
@@ -24,7 +24,7 @@ it('every prop and attribute has a comment of whole sentences', () => {
     'stages/snapshot-table',
   ];
   const members = names.flatMap((name) => {
-    const [interfaces = ''] = readFileSync(`infra/${name}.ts`, 'utf8').split(/^export class /m);
+    const [interfaces = ''] = readFileSync(`infra/aws/${name}.ts`, 'utf8').split(/^export class /m);
     const lines = interfaces.split('\n');
     return lines.flatMap((line, i) => {
       const member = /^ +readonly (\w+)\??:/.exec(line)?.[1];

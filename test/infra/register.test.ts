@@ -11,7 +11,7 @@ import { purgingUntil } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { registrationProperty } from '#shared/contract/registration-property.ts';
 import { accessKey, metaKey, queueKey } from '#shared/store/keys.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const registration = {
   id: 'shop',

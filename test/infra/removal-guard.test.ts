@@ -9,12 +9,12 @@ import * as eks from 'aws-cdk-lib/aws-eks-v2';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { applyRemovalGuard } from '#functions/register/apply-removal-guard.ts';
-import { FleetCluster } from '#infra/constructs/fleet-cluster.ts';
-import { FleetHub } from '#infra/constructs/fleet-hub.ts';
+import { FleetCluster } from '#infra/aws/constructs/fleet-cluster.ts';
+import { FleetHub } from '#infra/aws/constructs/fleet-hub.ts';
 import { abandonOptIn, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { removalGuard } from '#shared/contract/registration-property.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { fleetOf } from './fleet.ts';
 
 const event = (RequestType: string, id = 'shop'): CloudFormationCustomResourceEvent =>

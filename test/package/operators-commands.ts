@@ -97,7 +97,7 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
   ['cluster opt-in CLUSTER off|shadow|active', 'three commands, of which two are above'],
   [
     'relay values',
-    'it needs the outputs of a deploy: test/infra/relay-manifest.test.ts renders the chart with its values',
+    'it needs the outputs of a deploy: test/infra/relay/relay-manifest.test.ts renders the chart with its values',
   ],
   ['relay manifest', 'it needs the outputs of a deploy: constructs.test.ts and test/deploy run it'],
   ['cluster opt-in ID off --withdraw', 'the same for CLUSTER is above'],

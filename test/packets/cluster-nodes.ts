@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { until } from '#test/cluster/faults/until.ts';
 import type { Api } from '#test/e2e/api.ts';
-import type { ControlPlane } from '#test/support/control-plane.ts';
-import { nodeProgramsBinary } from '#test/support/control-plane-binary.ts';
+import type { ControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { nodeProgramsBinary } from '#test/support/control-plane/control-plane-binary.ts';
 import { addNode, type NodeNetwork, nodeNetwork, podRanges, removeNode } from './network.ts';
 import { type Program, startProgram } from './program.ts';
 

@@ -1,8 +1,8 @@
 /** CoreDNS as a pod behind a Service, with the configuration and the rights of docs/clusterset.md. */
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ControlPlane } from '#test/support/control-plane.ts';
-import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import type { ControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { kubectl } from '#test/support/relay-install.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
 import { dnsAddress } from './network.ts';

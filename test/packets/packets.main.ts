@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { controlPlaneBinary, nodeProgramsBinary } from '#test/support/control-plane-binary.ts';
+import { controlPlaneBinary, nodeProgramsBinary } from '#test/support/control-plane/control-plane-binary.ts';
 import { requirementsMissing } from './requirements.ts';
 
 const missing = await requirementsMissing();

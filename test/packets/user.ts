@@ -1,5 +1,5 @@
 /** A user of a cluster: kubectl with all rights. */
-import type { ControlPlane } from '#test/support/control-plane.ts';
+import type { ControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { kubectl } from '#test/support/relay-install.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
 

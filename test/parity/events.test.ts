@@ -4,7 +4,7 @@ import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import type { EventSketch } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+import { memoryClusterApi } from '#test/support/memory/cluster-memory.ts';
 
 const sketch = (message: string, name = 'svc'): EventSketch => ({
   type: 'Warning',

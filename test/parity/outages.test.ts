@@ -9,8 +9,8 @@ import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
+import { differences } from '#test/simulation/promises/truth.ts';
 import { Random } from '#test/simulation/random.ts';
-import { differences } from '#test/simulation/truth.ts';
 import { cluster, HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, node, smallCluster, startAt } from '#test/support/small-cluster.ts';
 

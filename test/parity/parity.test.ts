@@ -145,7 +145,7 @@ describe('docs/parity.md', () => {
     [
       'a test renamed',
       page.replace('ports that no pod has lead nowhere', 'ports that no pod has lead somewhere'),
-      'EP-16 names `unit/endpoints/decide.test.ts: ports',
+      'EP-16 names `unit/shared/controllers/endpoints/decide.test.ts: ports',
     ],
     ['a statement that there is not', `${page}\n| EP-99 | no test: nothing |\n`, 'EP-99 is no statement'],
     ['a row without a test', page.replace(/^\| EP-16 .*$/m, '| EP-16 | it works |'), 'EP-16 names no test'],

@@ -1,7 +1,7 @@
 /** The kinds of the Multi-Cluster Services API, which a cluster may be without. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ClustersetKind } from '#shared/kube/types.ts';
-import { type FakeObject, type Fault, FaultyApi, json, refuse } from '#test/support/faulty-api.ts';
+import { type FakeObject, type Fault, FaultyApi, json, refuse } from '#test/support/network/faulty-api.ts';
 import { type RelayRun, runRelay } from './run-relay.ts';
 
 let api: FaultyApi;

@@ -10,7 +10,7 @@ import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { memoryWatchSource } from '#test/support/watch-source-memory.ts';
+import { memoryWatchSource } from '#test/support/memory/watch-source-memory.ts';
 import { HubModel } from './hub-model.ts';
 import { manualClock } from './manual-clock.ts';
 

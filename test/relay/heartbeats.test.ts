@@ -7,7 +7,7 @@ import {
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import { FaultyApi } from '#test/support/faulty-api.ts';
+import { FaultyApi } from '#test/support/network/faulty-api.ts';
 import { type RelayRun, runRelay } from './run-relay.ts';
 
 let api: FaultyApi;

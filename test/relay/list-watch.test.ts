@@ -5,7 +5,7 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { resources } from '#shared/clusters/api/resources.ts';
 import type { Kind } from '#shared/kube/types.ts';
 import { kinds } from '#shared/kube/types.ts';
-import { type FakeObject, FaultyApi, json, refuse, status } from '#test/support/faulty-api.ts';
+import { type FakeObject, FaultyApi, json, refuse, status } from '#test/support/network/faulty-api.ts';
 import { fastClock, relayTime } from './fast-clock.ts';
 import { type RelayRun, type RunOptions, runRelay } from './run-relay.ts';
 

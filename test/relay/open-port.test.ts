@@ -12,7 +12,7 @@ import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { FaultyApi } from '#test/support/faulty-api.ts';
+import { FaultyApi } from '#test/support/network/faulty-api.ts';
 
 let api: FaultyApi;
 let folder: string;

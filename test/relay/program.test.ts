@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { connectProxy } from '#test/support/connect-proxy.ts';
-import { FaultyApi } from '#test/support/faulty-api.ts';
-import { former } from '#test/unit/cluster-api/key-pairs.ts';
+import { connectProxy } from '#test/support/network/connect-proxy.ts';
+import { FaultyApi } from '#test/support/network/faulty-api.ts';
+import { former } from '#test/unit/shared/clusters/api/key-pairs.ts';
 
 let api: FaultyApi;
 let folder: string;

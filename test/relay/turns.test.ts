@@ -11,8 +11,8 @@ import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import { parseEventsMessage } from '#shared/queue/parse.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { type MemoryLease, memoryLease } from '#test/support/lease-memory.ts';
-import { memoryWatchSource } from '#test/support/watch-source-memory.ts';
+import { type MemoryLease, memoryLease } from '#test/support/memory/lease-memory.ts';
+import { memoryWatchSource } from '#test/support/memory/watch-source-memory.ts';
 import { HubModel } from './hub-model.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 

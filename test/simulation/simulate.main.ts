@@ -6,11 +6,11 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { progress } from '#infra/cli/terminal/progress.ts';
-import { startDynamoDbLocal } from '#test/support/java-server.ts';
+import { startDynamoDbLocal } from '#test/support/aws/java-server.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 import { type Outcome, simulate } from './simulate.ts';
-import { onServer } from './simulated-table.ts';
-import type { WorldOptions } from './world.ts';
+import { onServer } from './world/simulated-table.ts';
+import type { WorldOptions } from './world/world.ts';
 
 const { values } = programArguments({
   options: {

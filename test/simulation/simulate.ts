@@ -10,13 +10,13 @@ import { isClean } from '#shared/workqueue/rules/item.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';
 import { drawSet } from '#test/clusterset/simulation/draw.ts';
 import { simulateSet } from '#test/clusterset/simulation/simulate-set.ts';
-import { historyErrors, mayLoseRecords } from './history.ts';
-import { isOfTenant } from './large-tenant.ts';
-import { wasLeftBehind } from './left-behind.ts';
-import type { Answers } from './listed-then.ts';
-import { cluster, isLiedTo, modeOf } from './profile.ts';
-import { differences, isUpstreamsOwn } from './truth.ts';
-import { World, type WorldOptions } from './world.ts';
+import { isOfTenant } from './faults/large-tenant.ts';
+import { cluster, isLiedTo, modeOf } from './faults/profile.ts';
+import { historyErrors, mayLoseRecords } from './promises/history.ts';
+import { wasLeftBehind } from './promises/left-behind.ts';
+import type { Answers } from './promises/listed-then.ts';
+import { differences, isUpstreamsOwn } from './promises/truth.ts';
+import { World, type WorldOptions } from './world/world.ts';
 
 export interface Outcome {
   readonly seed: number;

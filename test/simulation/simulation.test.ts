@@ -1,7 +1,7 @@
 /** Some seeds of the simulation hold every guarantee, and a seed replays exactly. */
 import { expect, it } from 'vitest';
-import { drainByImmediate, drainMicrotasks } from './scheduler.ts';
 import { simulate } from './simulate.ts';
+import { drainByImmediate, drainMicrotasks } from './world/scheduler.ts';
 
 /**
  * Five seconds of one core. `.ci/run` goes on with the seeds after these; `npm run simulate` runs as many as

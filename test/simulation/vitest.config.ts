@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
-    include: ['test/simulation/mutants.test.ts'],
+    include: ['test/simulation/mutants/mutants.test.ts'],
     testTimeout: 300_000,
     execArgv: ['--max-semi-space-size=64'],
   },

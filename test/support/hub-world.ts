@@ -43,9 +43,9 @@ import type { Item } from '#shared/store/table.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
-import { memoryClusterApi } from './cluster-memory.ts';
-import { memoryClusterQueues } from './queue-memory.ts';
-import { memoryTable } from './table-memory.ts';
+import { memoryClusterApi } from './memory/cluster-memory.ts';
+import { memoryClusterQueues } from './memory/queue-memory.ts';
+import { memoryTable } from './memory/table-memory.ts';
 
 export const cluster = 'c';
 const sweepEveryMs = 60_000;

@@ -5,7 +5,7 @@ import { type Manifest, toYaml } from '#infra/relay/manifest-yaml.ts';
 import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';
 import type { WriterTasks } from '#infra/relay/writer-tasks.ts';
 import type { Connection } from '#shared/clusters/api/connection.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { ControlPlane } from './control-plane/control-plane.ts';
 
 export const relayNamespace = 'fleet-endpoints';
 

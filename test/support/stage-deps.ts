@@ -10,8 +10,8 @@ import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
-import { memoryClusterQueues } from './queue-memory.ts';
-import { memoryTable } from './table-memory.ts';
+import { memoryClusterQueues } from './memory/queue-memory.ts';
+import { memoryTable } from './memory/table-memory.ts';
 
 const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
 

@@ -6,9 +6,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { oldestSupported } from '#infra/cli/ask/explain/version-support.ts';
-import { program } from '#infra/command/program.ts';
+import { program } from '#infra/cli/command/program.ts';
 import { type Feature, features } from '#shared/kube/kubernetes-version.ts';
-import { mutants } from '#test/simulation/mutants.ts';
+import { mutants } from '#test/simulation/mutants/mutants.ts';
 import { versions } from '#test/versions/versions.ts';
 
 const folders = globSync('{functions,shared,infra,test}/**/README.md', {

@@ -9,7 +9,7 @@ import { readObject } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
 import { entry, ingestHub } from './ingest/hub.ts';
-import { pod, service } from './kube/objects.ts';
+import { pod, service } from './shared/kube/objects.ts';
 
 const refusing = (table: Table, call: 'put' | 'update'): Table => ({
   ...table,

@@ -9,7 +9,7 @@ import { decodeProjection, encodeProjection } from '#shared/kube/projection/proj
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import type { Item } from '#shared/store/table.ts';
-import { differences } from '#test/simulation/truth.ts';
+import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster, type HubWorld as World } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 

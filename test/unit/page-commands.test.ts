@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { program } from '#infra/command/program.ts';
+import { program } from '#infra/cli/command/program.ts';
 import { pageCommands } from '#test/deploy/page-command.ts';
 import { commandsOf } from '#test/support/page-commands.ts';
 
@@ -99,7 +99,10 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
       ] as const,
   ),
   ['PORT=9000 npm start', 'a step of a checkout: .ci/run starts local runs with ports of their own'],
-  ['for c in shop-a shop-b; do for kind', 'it downloads the definitions that test/support/mcs-crds has'],
+  [
+    'for c in shop-a shop-b; do for kind',
+    'it downloads the definitions that test/support/control-plane/mcs-crds has',
+  ],
   [
     'for c in shop-a shop-b; do\nfleet-endpoints',
     'it needs the outputs of a deploy: test/deploy applies the same manifest',

@@ -8,8 +8,8 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { HubWorld, HubWorldOptions } from '#test/support/hub-world.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 import { type HubState, itemsOf, type MessageUnderWay, stateOf } from './released-state.ts';
 import { historyOf, outputsOf, placesOf } from './told.ts';
 

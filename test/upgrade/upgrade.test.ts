@@ -6,7 +6,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { differences } from '#test/simulation/truth.ts';
+import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster, HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
 import { aPod } from '#test/support/small-cluster.ts';
 import { type HubState, itemsOf, type MessageUnderWay, type QueueName } from './released-state.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Vector } from '#test/conformance/vector.ts';
-import { go } from '#test/support/kubernetes-module.ts';
+import { go } from '#test/support/control-plane/kubernetes-module.ts';
 
 export interface Recording<V extends Vector = Vector> {
   readonly vectors: readonly V[];

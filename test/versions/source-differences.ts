@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { go } from '#test/support/kubernetes-module.ts';
+import { go } from '#test/support/control-plane/kubernetes-module.ts';
 
 /** The packages whose behaviour docs/behaviour.md specifies, by module. */
 const packages = [

@@ -22,7 +22,7 @@ import {
   go,
   goVersion,
   kubernetesModule,
-} from '#test/support/kubernetes-module.ts';
+} from '#test/support/control-plane/kubernetes-module.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 import { changedOutputs, changeLines } from './changed-outputs.ts';
 import { record } from './recording.ts';

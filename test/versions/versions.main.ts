@@ -14,7 +14,7 @@
  * Prints a row of docs/versions.md for each version.
  */
 
-import { componentsBinary, controlPlaneBinary } from '#test/support/control-plane-binary.ts';
+import { componentsBinary, controlPlaneBinary } from '#test/support/control-plane/control-plane-binary.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 import { playScript } from './script-check.ts';
 import { playSuite, type SuiteName, suites } from './suite-check.ts';

@@ -4,12 +4,12 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { registrationRecord } from '#infra/aws/stages/registration-record.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { ClusterConfig, Config } from '#infra/config/config.ts';
 import { loadConfig } from '#infra/config/load-config.ts';
 import { clusterStackName, hubStackName } from '#infra/config/stack-names.ts';
-import { registrationRecord } from '#infra/stages/registration-record.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { type Registration, registerCluster } from '#shared/clusters/registration.ts';

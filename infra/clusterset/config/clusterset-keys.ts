@@ -2,7 +2,7 @@
 
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { dnsLabel } from '#infra/config/config-values.ts';
-import { oneOf, optional, withDefault } from '#infra/config/yaml-shape.ts';
+import { oneOf, optional, withDefault } from '#infra/config/yaml/yaml-shape.ts';
 import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';
 import { brokenSet, membershipOf, noSet, takesPart } from './clusterset-rules.ts';
 import { clustersetShape, exportsShape } from './clusterset-shape.ts';

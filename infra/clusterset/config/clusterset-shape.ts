@@ -5,7 +5,7 @@
 
 import type { ClustersetConfig, ExportsConfig } from '#infra/config/config.ts';
 import { dnsLabel, seconds } from '#infra/config/config-values.ts';
-import { checked, unique } from '#infra/config/yaml-rules.ts';
+import { checked, unique } from '#infra/config/yaml/yaml-rules.ts';
 import {
   fields,
   flag,
@@ -17,7 +17,7 @@ import {
   type Shape,
   text,
   withDefault,
-} from '#infra/config/yaml-shape.ts';
+} from '#infra/config/yaml/yaml-shape.ts';
 import { excludedNamespaces } from '#shared/clusterset/contract/clusterset-names.ts';
 import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { parseCidr } from '#shared/kube/cidr.ts';

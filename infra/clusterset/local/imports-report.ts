@@ -3,7 +3,7 @@
  * deleted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connections } from '#infra/local/connection-files.ts';
+import type { Connections } from '#infra/local/clusters/connection-files.ts';
 import { httpsClusterApi } from '#shared/clusters/api/https.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { annotationDerivedService } from '#shared/clusterset/contract/clusterset-names.ts';

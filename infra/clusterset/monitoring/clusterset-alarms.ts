@@ -1,5 +1,5 @@
 /** What can fail between the clusters of a set, for the hub as a whole (docs/clusterset.md). */
-import { type Alarm, on } from '#infra/monitoring/alarm.ts';
+import { type Alarm, on } from '#infra/aws/monitoring/alarm.ts';
 
 export const clustersetAlarms: readonly Alarm[] = [
   on('SourceSilent', 'SourcesSilent', 'Maximum', {

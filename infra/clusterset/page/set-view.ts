@@ -1,8 +1,8 @@
 /** The part of an explanation about the clusters of a set that export or import the name. */
 import type { Explanation, SetExplanation } from '#infra/cli/ask/explain/explanation.ts';
 import { type Child, h, setText } from '#infra/console/page/dom.ts';
-import { placeBadge } from '#infra/console/page/place-badge.ts';
 import { hashOf } from '#infra/console/page/route.ts';
+import { placeBadge } from '#infra/console/page/views/place-badge.ts';
 
 /** Number of pods shown of each source. `fleet-endpoints explain` has all of them. */
 const shown = 50;

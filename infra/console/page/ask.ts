@@ -1,5 +1,5 @@
 import type { Failure } from '../api-types.ts';
-import { inZone } from './time-zone.ts';
+import { inZone } from './charts/time-zone.ts';
 
 /**
  * Requests a path of the API. Times in the texts of the answer are in the page's zone. Throws Refused with

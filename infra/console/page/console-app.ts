@@ -1,17 +1,17 @@
 /** The console's page: four views, redrawn each second in a local run. */
 import type { DashboardsAnswer, FleetRow } from '../api-types.ts';
 import { ask, Refused } from './ask.ts';
+import { dashboardView } from './charts/dashboard.ts';
+import { parseRange, rangeControls, rangeQuery, type TimeRange } from './charts/time-range.ts';
+import { clockText, switchZone, zoneName } from './charts/time-zone.ts';
 import { commandLine, commandText } from './command-line.ts';
-import { dashboardView } from './dashboard.ts';
 import { h, setText } from './dom.ts';
 import { findBox } from './find-box.ts';
-import { fleetTable } from './fleet-table.ts';
 import { hashOf, parseRoute, type Route } from './route.ts';
-import { servicesView } from './services-view.ts';
-import { parseRange, rangeControls, rangeQuery, type TimeRange } from './time-range.ts';
-import { clockText, switchZone, zoneName } from './time-zone.ts';
-import { unknownCluster } from './unknown-cluster.ts';
-import { verdictView } from './verdict-view.ts';
+import { fleetTable } from './views/fleet-table.ts';
+import { servicesView } from './views/services-view.ts';
+import { unknownCluster } from './views/unknown-cluster.ts';
+import { verdictView } from './views/verdict-view.ts';
 import { pageParts } from './wing.ts';
 
 interface View {

@@ -1,9 +1,9 @@
-import type { Alarm } from '#infra/monitoring/alarm.ts';
-import { compositeAlarm, hubAlarms } from '#infra/monitoring/alarms.ts';
-import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
-import { manyClusters } from '#infra/monitoring/many-clusters.ts';
-import { burnRates } from '#infra/monitoring/objective.ts';
-import { refusedMetrics } from '#infra/monitoring/refused-metrics.ts';
+import type { Alarm } from '#infra/aws/monitoring/alarm.ts';
+import { compositeAlarm, hubAlarms } from '#infra/aws/monitoring/alarms.ts';
+import { clusterAlarms } from '#infra/aws/monitoring/cluster-alarms.ts';
+import { manyClusters } from '#infra/aws/monitoring/many-clusters.ts';
+import { burnRates } from '#infra/aws/monitoring/objective.ts';
+import { refusedMetrics } from '#infra/aws/monitoring/refused-metrics.ts';
 import { code, page, table } from './markdown.ts';
 
 /** For the text alone: the default of `hub.lambdaConcurrencyLimit`. */
@@ -38,7 +38,7 @@ const alarmRow = (alarm: Alarm): readonly string[] => [
 ];
 
 export const alarmsPage = (): string =>
-  page('Alarms', 'infra/monitoring', [
+  page('Alarms', 'infra/aws/monitoring', [
     'What to do is in the [runbook](../runbook.md#alarms), under the name of the alarm. `page` wakes the person on call, `ticket` waits for working hours.',
     '## The hub',
     table(

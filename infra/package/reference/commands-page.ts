@@ -1,5 +1,5 @@
 import { type Argument, type Command, Help, type Option } from 'commander';
-import { exitCodes, program } from '#infra/command/program.ts';
+import { exitCodes, program } from '#infra/cli/command/program.ts';
 import { code, type Part, page, table } from './markdown.ts';
 
 /** The commands with an action, in the order of the help. */
@@ -51,7 +51,7 @@ function partsOf(command: Command): readonly Part[] {
 }
 
 export const commandsPage = (): string =>
-  page('Commands', 'infra/command', [
+  page('Commands', 'infra/cli/command', [
     'How to use them is in [commands](../commands.md). `fleet-endpoints COMMAND --help` prints the same, with examples.',
     '## Exit codes',
     table(

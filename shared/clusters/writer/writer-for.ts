@@ -1,6 +1,6 @@
 /**
  * The writer of a Service's Endpoints or slices in a cluster, and the task of the hub. Pure; the truth table
- * is test/unit/clusters/writer-for.test.ts.
+ * is test/unit/shared/clusters/writer-for.test.ts.
  */
 
 import { type Writer, writerOf } from '#shared/controllers/opt-in/writer.ts';

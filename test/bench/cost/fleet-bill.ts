@@ -1,9 +1,9 @@
-import { hubAlarms } from '#infra/monitoring/alarms.ts';
-import { clusterAlarms } from '#infra/monitoring/cluster-alarms.ts';
-import { dashboards } from '#infra/monitoring/dashboards.ts';
-import { manyClusters } from '#infra/monitoring/many-clusters.ts';
-import { burnRates } from '#infra/monitoring/objective.ts';
-import { refusals } from '#infra/monitoring/refused-metrics.ts';
+import { hubAlarms } from '#infra/aws/monitoring/alarms.ts';
+import { clusterAlarms } from '#infra/aws/monitoring/cluster-alarms.ts';
+import { dashboards } from '#infra/aws/monitoring/dashboards.ts';
+import { manyClusters } from '#infra/aws/monitoring/many-clusters.ts';
+import { burnRates } from '#infra/aws/monitoring/objective.ts';
+import { refusals } from '#infra/aws/monitoring/refused-metrics.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { steadyPerCluster } from '#shared/contract/metrics.ts';
 import { inputKinds, type Kind, outputKinds } from '#shared/kube/types.ts';

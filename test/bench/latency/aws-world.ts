@@ -30,9 +30,9 @@ import type { Log } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import { Random } from '#test/simulation/random.ts';
-import { Scheduler } from '#test/simulation/scheduler.ts';
-import { memoryClusterApi } from '#test/support/cluster-memory.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { Scheduler } from '#test/simulation/world/scheduler.ts';
+import { memoryClusterApi } from '#test/support/memory/cluster-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { type CallName, draw } from './distributions.ts';
 import { type Call, TimedCalls, type Timing, timedApi, timedQueue, timedTable } from './timed-ports.ts';
 

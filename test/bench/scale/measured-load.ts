@@ -1,5 +1,5 @@
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import type { MemoryTable } from '#test/support/table-memory.ts';
+import type { MemoryTable } from '#test/support/memory/table-memory.ts';
 import { clusterObjects, generator, withReadiness } from '../cost/cluster-objects.ts';
 import { MeteredWorld, total } from '../cost/metered-world.ts';
 import { AwsWorld } from '../latency/aws-world.ts';

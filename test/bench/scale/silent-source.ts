@@ -6,9 +6,9 @@ import { wakeImporters } from '#functions/clusterset/sweep/wake-importers.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { saveMembership } from '#shared/clusterset/membership/clusterset-membership.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 /** Time of a call of table or queue, ms. */
 const callMs = 5;

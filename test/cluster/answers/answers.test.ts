@@ -12,8 +12,8 @@ import { explainLive } from '#infra/cli/ask/live/explain-live.ts';
 import { liveCluster } from '#infra/cli/ask/live/live-cluster.ts';
 import { mcsVersions } from '#shared/clusters/api/mcs-versions.ts';
 import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
-import { installMcs } from '#test/support/mcs-crds.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { installMcs } from '#test/support/control-plane/mcs-crds.ts';
 import { nodesOfFaults } from './nodes.ts';
 import { type Scene, type Step, scene } from './scene.ts';
 

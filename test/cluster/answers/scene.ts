@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { statusError } from '#shared/clusters/api/status.ts';
 import type { HttpTransport } from '#shared/clusters/api/transport.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import type { ControlPlane } from '#test/support/control-plane.ts';
+import type { ControlPlane } from '#test/support/control-plane/control-plane.ts';
 
 interface Manifest {
   readonly apiVersion: string;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { ChurnLoad } from '#test/support/churn.ts';
+import type { ChurnLoad } from '#test/support/control-plane/churn.ts';
 import { type Measured, measure } from './measure.ts';
 import { flagsOfOurs, ours, type WriterKind } from './writers.ts';
 

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import type { ChurnLoad, ChurnResult } from '#test/support/churn.ts';
+import type { ChurnLoad, ChurnResult } from '#test/support/control-plane/churn.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
 import { headings, measureAgainst } from './against.ts';
 import { costCells } from './cost.ts';

@@ -2,7 +2,7 @@
  * The work that a writer does for a load: processor time by process and, of our writer, its runs and the
  * table's units.
  */
-import { processorSeconds, secondsOfProcess } from '#test/support/processor-seconds.ts';
+import { processorSeconds, secondsOfProcess } from '#test/support/control-plane/processor-seconds.ts';
 
 /** Totals since the start of the writer. */
 export interface Work {

@@ -1,5 +1,5 @@
-import { type ChurnLoad, type ChurnResult, runChurn } from '#test/support/churn.ts';
-import { startControlPlane } from '#test/support/control-plane.ts';
+import { type ChurnLoad, type ChurnResult, runChurn } from '#test/support/control-plane/churn.ts';
+import { startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { type Cost, costOfFlip } from './cost.ts';
 import type { WriterKind } from './writers.ts';
 

@@ -1,5 +1,5 @@
 /** Who writes the endpoints of a churn: kube-controller-manager, or a checkout of this project. */
-import type { ControlPlane } from '#test/support/control-plane.ts';
+import type { ControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
 import { type Work, workOfLocalRun, workOfProcess } from './cost.ts';
 

@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, connectApi } from '#test/e2e/api.ts';
-import { freePorts, startControlPlane } from '#test/support/control-plane.ts';
-import { controlPlaneComponent } from '#test/support/control-plane-component.ts';
+import { freePorts, startControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { controlPlaneComponent } from '#test/support/control-plane/control-plane-component.ts';
 import type { RelayPair, WatchedRelay } from './relay-pair.ts';
 import { until } from './until.ts';
 

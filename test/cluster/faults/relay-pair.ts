@@ -4,11 +4,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { relayProcess } from '#infra/local/child-specs.ts';
-import { type Child, startChild } from '#infra/local/supervisor.ts';
+import { relayProcess } from '#infra/local/processes/child-specs.ts';
+import { type Child, startChild } from '#infra/local/processes/supervisor.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { relayEnv } from '#shared/contract/env.ts';
-import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
+import { type TcpProxy, tcpProxy } from '#test/support/network/tcp-proxy.ts';
 import { relayLease, type Scene } from './scene.ts';
 import { until } from './until.ts';
 

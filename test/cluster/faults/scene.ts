@@ -7,14 +7,14 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connectHub, type Hub, type LocalAddresses, localHubFile } from '#infra/cli/hub/connect-hub.ts';
-import { hubProcesses } from '#infra/local/child-specs.ts';
-import { type Child, startChild } from '#infra/local/supervisor.ts';
+import { hubProcesses } from '#infra/local/processes/child-specs.ts';
+import { type Child, startChild } from '#infra/local/processes/supervisor.ts';
 import { listClusters, readCluster } from '#shared/clusters/record.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
-import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
-import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
+import { type TcpProxy, tcpProxy } from '#test/support/network/tcp-proxy.ts';
 
 export const otherControllers = 'namespace-controller,garbage-collector-controller';
 
@@ -128,7 +128,7 @@ export async function startScene(): Promise<Scene> {
         const env = { ...process.env, HUB: String(current.pid) };
         execFile(
           process.execPath,
-          ['infra/command/fleet-endpoints.main.ts', 'cluster', ...args],
+          ['infra/cli/command/fleet-endpoints.main.ts', 'cluster', ...args],
           { env },
           (error, stdout, stderr) =>
             resolve({

@@ -8,7 +8,7 @@ import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { Api } from '#test/e2e/api.ts';
-import { differences } from '#test/simulation/truth.ts';
+import { differences } from '#test/simulation/promises/truth.ts';
 import type { Scene } from './scene.ts';
 
 /**

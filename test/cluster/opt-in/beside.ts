@@ -17,8 +17,8 @@ import { findRun } from '#test/cluster/faults/scene.ts';
 import { type Api, connectApi, type Draft } from '#test/e2e/api.ts';
 import { type Observed, observe } from '#test/e2e/observed.ts';
 import { httpPort, newWorld, type World } from '#test/e2e/world.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
-import { kubeconfigText } from '#test/support/kubeconfig.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
 import { applyAccess, grantRelaysRights, writerConnection } from '#test/support/relay-install.ts';
 
@@ -102,7 +102,7 @@ export async function startBeside(): Promise<Beside> {
           const words = args.map((a) => (a === 'CLUSTER' ? cluster : a));
           execFile(
             process.execPath,
-            ['infra/command/fleet-endpoints.main.ts', 'cluster', ...words],
+            ['infra/cli/command/fleet-endpoints.main.ts', 'cluster', ...words],
             { env },
             (error, stdout, stderr) =>
               error

@@ -26,7 +26,7 @@ const addressOf = (i: number): string => `10.1.${1 + Math.floor(i / 100)}.${1 + 
 
 async function handBack(...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [
-    'infra/command/fleet-endpoints.main.ts',
+    'infra/cli/command/fleet-endpoints.main.ts',
     'hand-back',
     '--kubeconfig',
     beside.controlPlane.kubeconfig,

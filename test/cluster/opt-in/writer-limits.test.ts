@@ -13,7 +13,7 @@ import {
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import { connectApi } from '#test/e2e/api.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { applyAccess, writerConnection } from '#test/support/relay-install.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: Kubernetes objects, right and wrong ones

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectApi } from '#test/e2e/api.ts';
 import { observe } from '#test/e2e/observed.ts';
-import { type ChurnLoad, type ChurnResult, runChurn } from '#test/support/churn.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
+import { type ChurnLoad, type ChurnResult, runChurn } from '#test/support/control-plane/churn.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { newHands } from './hands.ts';
 import { namedApi } from './names.ts';

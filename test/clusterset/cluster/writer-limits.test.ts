@@ -22,8 +22,8 @@ import {
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
-import { type ControlPlane, startControlPlane } from '#test/support/control-plane.ts';
-import { installMcs } from '#test/support/mcs-crds.ts';
+import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
+import { installMcs } from '#test/support/control-plane/mcs-crds.ts';
 import { applyAccess, applyManifests, writerConnection } from '#test/support/relay-install.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: Kubernetes objects, right and wrong ones

@@ -6,7 +6,7 @@ import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import type { Api, Draft } from '#test/e2e/api.ts';
 import type { Observed } from '#test/e2e/observed.ts';
 import { httpPort, newWorld, type World } from '#test/e2e/world.ts';
-import type { ControlPlane } from '#test/support/control-plane.ts';
+import type { ControlPlane } from '#test/support/control-plane/control-plane.ts';
 
 export interface Member {
   readonly id: string;

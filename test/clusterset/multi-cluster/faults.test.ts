@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
-import { installMcs } from '#test/support/mcs-crds.ts';
+import { installMcs } from '#test/support/control-plane/mcs-crds.ts';
 import { type ClusterWorld, versions } from './cluster-world.ts';
 import { type Fleet, type SetWorld, startFleet } from './fleet.ts';
 

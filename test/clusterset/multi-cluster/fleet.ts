@@ -15,10 +15,10 @@ import {
   type ControlPlane,
   type ControlPlaneOptions,
   startControlPlane,
-} from '#test/support/control-plane.ts';
-import { kubeconfigOf } from '#test/support/kubeconfig.ts';
+} from '#test/support/control-plane/control-plane.ts';
+import { kubeconfigOf } from '#test/support/control-plane/kubeconfig.ts';
+import { bothKinds, installMcs, type McsKind } from '#test/support/control-plane/mcs-crds.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
-import { bothKinds, installMcs, type McsKind } from '#test/support/mcs-crds.ts';
 import { applyAccess, grantRelaysRights, writerConnection } from '#test/support/relay-install.ts';
 import { type ClusterWorld, clusterWorld, type Member } from './cluster-world.ts';
 
@@ -159,7 +159,7 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
         const env = { ...process.env, HUB: String(pid) };
         execFile(
           process.execPath,
-          ['infra/command/fleet-endpoints.main.ts', 'cluster', ...words],
+          ['infra/cli/command/fleet-endpoints.main.ts', 'cluster', ...words],
           { env },
           (error, stdout, stderr) =>
             error

@@ -2,8 +2,8 @@
  * Draws if a seed's world has several clusters that export to each other. It is drawn separately, so other
  * worlds keep their seeds.
  */
-import { ordinaryLimits } from '#test/simulation/draw-limits.ts';
-import { drawProfile, type Profile, withLimits } from '#test/simulation/profile.ts';
+import { ordinaryLimits } from '#test/simulation/faults/draw-limits.ts';
+import { drawProfile, type Profile, withLimits } from '#test/simulation/faults/profile.ts';
 import { Random } from '#test/simulation/random.ts';
 import { hostileId } from './hostile-relay.ts';
 

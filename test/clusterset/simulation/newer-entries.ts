@@ -6,7 +6,7 @@
 import type { ExportedService } from '#shared/clusterset/exports/precedence.ts';
 import { type ImportState, stateOf } from '#shared/clusterset/imports/import-state.ts';
 import type { Item, Key, WriteCondition } from '#shared/store/table.ts';
-import type { SimulatedTable } from '#test/simulation/simulated-table.ts';
+import type { SimulatedTable } from '#test/simulation/world/simulated-table.ts';
 
 export const newField = 'fieldOfTheFuture';
 const value = { nested: [1] };

@@ -37,10 +37,10 @@ import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
 import type { Log, Metrics } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
-import { memoryClusterApi } from '#test/support/cluster-memory.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryClusterApi } from '#test/support/memory/cluster-memory.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { startAt } from '#test/support/small-cluster.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 export interface MemberOptions extends Partial<ClustersetMembership> {
   readonly mode?: Mode;

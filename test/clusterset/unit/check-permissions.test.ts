@@ -4,8 +4,8 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { saveMembership } from '#shared/clusterset/membership/clusterset-membership.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 it('in a set the rights of imports are asked for too, until the cluster imports', async () => {
   const table = memoryTable();

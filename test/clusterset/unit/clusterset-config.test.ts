@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { registrationRecord } from '#infra/aws/stages/registration-record.ts';
 import { membershipOf } from '#infra/clusterset/config/clusterset-rules.ts';
 import { parseConfig } from '#infra/config/load-config.ts';
-import { registrationRecord } from '#infra/stages/registration-record.ts';
 import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { authorityData } from '#test/infra/clusters-file.ts';
 

@@ -19,7 +19,7 @@ import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import { putObject } from '#shared/store/inputs/objects.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const api = { url: 'https://c.example', auth: { type: 'eks', clusterName: 'c' } } as const;

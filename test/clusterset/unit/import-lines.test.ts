@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { importLines } from '#infra/clusterset/ask/import-lines.ts';
 import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { type ImportReport, saveImportReport } from '#shared/clusterset/store/import-report.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const web = { cluster: 'a', namespace: 'shop', name: 'web' };
 const linesWith = async (imports: 'shadow' | 'active', report: ImportReport): Promise<readonly string[]> => {

@@ -1,7 +1,7 @@
 /** The options of a local run for services across clusters. */
 import { expect, it } from 'vitest';
+import { startCommand } from '#infra/cli/command/start-command.ts';
 import { localSet } from '#infra/clusterset/local/clusterset-options.ts';
-import { startCommand } from '#infra/command/start-command.ts';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
 
 const { leftOut } = localSet;

@@ -5,7 +5,7 @@ import { applyRegistration } from '#functions/register/apply-registration.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { registrationProperty } from '#shared/contract/registration-property.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 it('a deploy that changes imports or exports of a cluster leaves an audit record, and another deploy does not', async () => {
   const table = memoryTable();

@@ -10,9 +10,9 @@ import { saveMembership } from '#shared/clusterset/membership/clusterset-members
 import { saveSource, sourceOf } from '#shared/clusterset/membership/source-record.ts';
 import { readSetEntries, saveExportEntry } from '#shared/clusterset/store/clusterset-index.ts';
 import { saveExportMark } from '#shared/clusterset/store/exports-of-cluster.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 const names = Array.from({ length: 120 }, (_, i) => `web-${i}`);
 const ids = Array.from({ length: 20 }, (_, i) => `i-${String(i).padStart(2, '0')}`);

@@ -6,8 +6,8 @@ import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { eventually } from '#test/deploy/operator.ts';
 import type { ServedCluster } from '#test/deploy/served-cluster.ts';
 import type { Step } from '#test/deploy/step.ts';
-import type { AuthenticatorSettings, EksAuthenticator } from '#test/support/eks-authenticator.ts';
-import type { LocalCloud } from '#test/support/local-cloud.ts';
+import type { AuthenticatorSettings, EksAuthenticator } from '#test/support/aws/eks-authenticator.ts';
+import type { LocalCloud } from '#test/support/aws/local-cloud.ts';
 import type { OwnersHub } from './owners-hub.ts';
 
 export interface EksParts {

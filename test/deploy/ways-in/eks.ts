@@ -1,4 +1,4 @@
-import type { LocalCloud } from '#test/support/local-cloud.ts';
+import type { LocalCloud } from '#test/support/aws/local-cloud.ts';
 import type { EksResource } from './owners-hub.ts';
 
 interface AccessEntry {

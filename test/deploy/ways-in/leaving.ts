@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { pageCommand } from '#test/deploy/page-command.ts';
 import type { Step } from '#test/deploy/step.ts';
-import type { LocalCloud } from '#test/support/local-cloud.ts';
+import type { LocalCloud } from '#test/support/aws/local-cloud.ts';
 import type { EksCluster } from './eks.ts';
 import type { OwnersHub } from './owners-hub.ts';
 

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LocalCloud } from '#test/support/local-cloud.ts';
-import { stsListener } from '#test/support/sts-stand-in.ts';
-import type { TokenIssuer } from '#test/support/token-issuer.ts';
+import type { LocalCloud } from '#test/support/aws/local-cloud.ts';
+import { stsListener } from '#test/support/aws/sts-stand-in.ts';
+import type { TokenIssuer } from '#test/support/aws/token-issuer.ts';
 
 /**
  * STS for one role. The local cloud checks each request, and answers with a web identity token that lacks the

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ClusterInput } from '#infra/aws/constructs/props.ts';
 import type { HubConfig, VpcConfig } from '#infra/config/config.ts';
-import type { ClusterInput } from '#infra/constructs/props.ts';
 import { run } from '#test/deploy/operator.ts';
 import { installApp } from '#test/deploy/package-folder.ts';
-import type { Environment, LocalCloud } from '#test/support/local-cloud.ts';
+import type { Environment, LocalCloud } from '#test/support/aws/local-cloud.ts';
 
 export interface OwnersStack {
   readonly hub: Partial<Pick<HubConfig, 'name' | 'rollout' | 'capacity'>>;
@@ -78,7 +78,7 @@ export class OwnersApp {
     const told = {
       ACCOUNT: this.cloud.account,
       REGION: this.cloud.region,
-      FIT: fileURLToPath(import.meta.resolve('#infra/stacks/emulator.ts')),
+      FIT: fileURLToPath(import.meta.resolve('#infra/aws/stacks/emulator.ts')),
     };
     const options = ['--no-notices', '--no-color', '--output', join(this.folder, 'cdk.out')];
     const which = args[0] === 'bootstrap' ? [] : ['--app', app];

@@ -3,7 +3,7 @@ import { eventually } from '#test/deploy/operator.ts';
 import { pageCommand } from '#test/deploy/page-command.ts';
 import type { ServedCluster } from '#test/deploy/served-cluster.ts';
 import type { Step } from '#test/deploy/step.ts';
-import type { LocalCloud } from '#test/support/local-cloud.ts';
+import type { LocalCloud } from '#test/support/aws/local-cloud.ts';
 import type { EksCluster } from './eks.ts';
 import type { EksResource, OwnersHub } from './owners-hub.ts';
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterInput } from '#infra/constructs/props.ts';
+import type { ClusterInput } from '#infra/aws/constructs/props.ts';
 import { eventually } from '#test/deploy/operator.ts';
 import { ServedCluster, issuer as serviceAccountIssuer } from '#test/deploy/served-cluster.ts';
 import type { Step } from '#test/deploy/step.ts';
-import { type ConnectProxy, connectProxy } from '#test/support/connect-proxy.ts';
-import { type EksAuthenticator, startEksAuthenticator } from '#test/support/eks-authenticator.ts';
-import type { LocalCloud } from '#test/support/local-cloud.ts';
-import { type PodIdentityAgent, startPodIdentityAgent } from '#test/support/pod-identity-agent.ts';
-import { startStsStandIn } from '#test/support/sts-stand-in.ts';
+import { type EksAuthenticator, startEksAuthenticator } from '#test/support/aws/eks-authenticator.ts';
+import type { LocalCloud } from '#test/support/aws/local-cloud.ts';
+import { type PodIdentityAgent, startPodIdentityAgent } from '#test/support/aws/pod-identity-agent.ts';
+import { startStsStandIn } from '#test/support/aws/sts-stand-in.ts';
 import {
   authenticationConfiguration,
   startTokenIssuer,
   type TokenIssuer,
-} from '#test/support/token-issuer.ts';
+} from '#test/support/aws/token-issuer.ts';
+import { type ConnectProxy, connectProxy } from '#test/support/network/connect-proxy.ts';
 import { EksCluster } from './eks.ts';
 import { eksRefusals } from './eks-refusals.ts';
 import { leaving } from './leaving.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc, { type Arbitrary } from 'fast-check';
 import { stringify } from 'yaml';
 import { parseConfig } from '#infra/config/load-config.ts';
-import { YamlProblems } from '#infra/config/yaml-shape.ts';
+import { YamlProblems } from '#infra/config/yaml/yaml-shape.ts';
 import { everything } from '#test/infra/clusters-file.ts';
 import { type Door, ensure } from '../door.ts';
 import { cut, hostileText, type Mutation, mutated, mutations, someCut } from '../hostile.ts';

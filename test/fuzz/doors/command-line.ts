@@ -4,14 +4,14 @@
  */
 import { type Command, CommanderError } from 'commander';
 import fc, { type Arbitrary } from 'fast-check';
+import { hubNameOf } from '#infra/cli/command/console-command.ts';
+import { program } from '#infra/cli/command/program.ts';
+import { serviceOf } from '#infra/cli/command/service-argument.ts';
 import { printable } from '#infra/cli/terminal/printable.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { spanMs, timeMs } from '#infra/cli/terminal/when.ts';
-import { hubNameOf } from '#infra/command/console-command.ts';
-import { program } from '#infra/command/program.ts';
-import { serviceOf } from '#infra/command/service-argument.ts';
 import { checkedOptions, type TypedOptions } from '#infra/local/options.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { type Door, ensure } from '../door.ts';
 import { hostileText } from '../hostile.ts';
 

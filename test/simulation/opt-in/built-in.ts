@@ -2,10 +2,10 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
-import type { Profile } from '../profile.ts';
+import type { Profile } from '#test/simulation/faults/profile.ts';
+import { mirroredBy, recompute } from '#test/simulation/promises/truth.ts';
+import type { Scheduler } from '#test/simulation/world/scheduler.ts';
 import type { Random } from '../random.ts';
-import type { Scheduler } from '../scheduler.ts';
-import { mirroredBy, recompute } from '../truth.ts';
 
 const manager = 'kube-controller-manager';
 const watched = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'] as const;

@@ -3,7 +3,7 @@
  * their seeds.
  */
 import type { Limits } from '#shared/contract/limits.ts';
-import { isLiedTo, type Profile } from '../profile.ts';
+import { isLiedTo, type Profile } from '#test/simulation/faults/profile.ts';
 import { Random } from '../random.ts';
 
 export type OptInProfile = Pick<Profile, 'optIn' | 'isBeside' | 'optInChanges' | 'optInSwitches' | 'cleanup'>;

@@ -13,10 +13,10 @@ import { decodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
-import type { Actor } from '../actor.ts';
-import { ordinaryLimits } from '../draw-limits.ts';
-import { crashing, type Mutant } from '../mutant.ts';
-import { cluster, lyingRelay, type Profile } from '../profile.ts';
+import { ordinaryLimits } from '#test/simulation/faults/draw-limits.ts';
+import { cluster, lyingRelay, type Profile } from '#test/simulation/faults/profile.ts';
+import { crashing, type Mutant } from '#test/simulation/mutants/mutant.ts';
+import type { Actor } from '#test/simulation/world/actor.ts';
 import { beside } from './draw.ts';
 
 const isSync = ({ name }: Actor): boolean => name.startsWith('sync-');

@@ -6,9 +6,9 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector, labelServiceName } from '#shared/kube/names.ts';
 import { requirementsOf } from '#shared/kube/selectors/label-selector.ts';
-import { isLiedTo, type Profile } from '../profile.ts';
+import { isLiedTo, type Profile } from '../faults/profile.ts';
 import type { Random } from '../random.ts';
-import type { Scheduler } from '../scheduler.ts';
+import type { Scheduler } from '../world/scheduler.ts';
 
 const apps = ['x', 'y', 'z'] as const;
 /** An empty annotation is none: it ends the opt-in. */

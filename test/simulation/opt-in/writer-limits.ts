@@ -10,8 +10,8 @@ import {
 } from '#shared/kube/names.ts';
 import { decodeProjection } from '#shared/kube/projection/projection.ts';
 import { objectKey } from '#shared/store/keys.ts';
-import type { Actor } from '../actor.ts';
-import { cluster, type Profile } from '../profile.ts';
+import { cluster, type Profile } from '#test/simulation/faults/profile.ts';
+import type { Actor } from '#test/simulation/world/actor.ts';
 
 type Labelled = {
   readonly metadata: {

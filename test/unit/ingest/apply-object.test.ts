@@ -4,7 +4,7 @@ import { readObject } from '#shared/store/inputs/objects.ts';
 import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
 import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const labelled = (app: string, name = 'p') => pod(name, { labels: { app } });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { areLabels, isDnsLabel, isDnsSubdomain, isWellFormed } from '#shared/kube/api-validation.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import { readObject } from '#shared/store/inputs/objects.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const names = fc.constantFrom(

@@ -8,7 +8,7 @@ import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import { readObject } from '#shared/store/inputs/objects.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { ingestHub, silent } from './hub.ts';
 
 const depth = 200_000;

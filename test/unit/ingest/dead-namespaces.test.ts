@@ -7,7 +7,7 @@ import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { readObject, readObjects } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const dead = 200;

@@ -16,7 +16,7 @@ import { metaKey } from '#shared/store/keys.ts';
 import type { Change, Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addGeneration, readWork } from '#shared/workqueue/item-store.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const named = (name: string) => ({ ...service(), metadata: { ...service().metadata, name } });

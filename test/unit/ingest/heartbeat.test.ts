@@ -7,7 +7,7 @@ import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { handledAtMs } from '#shared/clusters/relay/relay-state.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 interface Heartbeat {

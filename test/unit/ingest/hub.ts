@@ -15,8 +15,8 @@ import { type InputEntry, messageVersion, type OutputEntry } from '#shared/queue
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 export const silent: Log = { info() {}, warn() {}, error() {}, with: () => silent };
 

@@ -13,7 +13,7 @@ import { saveOutput } from '#shared/store/outputs/outputs.ts';
 import type { Change, Item, Key, WriteCondition } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
 const svc = { cluster: 'c', namespace: 'ns', kind: 'service', name: 'svc' } as const;

@@ -11,7 +11,7 @@ import { itemSize } from '#shared/store/item-size.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const spaces = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `tenant-${i}`);

@@ -12,7 +12,7 @@ import { putObject } from '#shared/store/inputs/objects.ts';
 import { saveOutput } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { service } from '../kube/objects.ts';
+import { service } from '#test/unit/shared/kube/objects.ts';
 import { type IngestHub, ingestHub } from './hub.ts';
 
 const runMs = 30_000;

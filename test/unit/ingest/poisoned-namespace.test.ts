@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import type { Key, Table } from '#shared/store/table.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
 const spaces = ['good-1', 'ill', 'good-2'];

@@ -4,7 +4,7 @@ import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 /** Label-like pairs of some `bytes` in all, each a text of its own. */

@@ -10,7 +10,7 @@ import type { HeartbeatMessage } from '#shared/queue/messages.ts';
 import { readObject } from '#shared/store/inputs/objects.ts';
 import { metaKey, sessionKey } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { pod } from '../kube/objects.ts';
+import { pod } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const heartbeat = (hub: IngestHub, more: object = {}): HeartbeatMessage =>

@@ -5,7 +5,7 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { readObjects } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, type IngestHub, ingestHub } from './hub.ts';
 
 const timeoutMs = 60_000;

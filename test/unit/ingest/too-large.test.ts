@@ -10,7 +10,7 @@ import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, ingestHub, silent } from './hub.ts';
 
 /** Below 256 K characters, and above the 256 KB of a projection. */

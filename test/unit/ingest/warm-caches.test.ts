@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { freshCaches, LruCache } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 import { entry, ingestHub } from './hub.ts';
 
 it('the least recently used value is dropped first, by weight', () => {

@@ -11,7 +11,7 @@ import { kinds } from '#shared/kube/types.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { encodeParts } from '#shared/queue/list-parts.ts';
 import { entry, ingestHub, silent } from '#test/unit/ingest/hub.ts';
-import { endpoints, service } from '#test/unit/kube/objects.ts';
+import { endpoints, service } from '#test/unit/shared/kube/objects.ts';
 
 /**
  * A Service with an annotation that the controllers read, as long as is wanted: the API server takes 256 KB

@@ -5,10 +5,10 @@ import type { Connection } from '#shared/clusters/api/connection.ts';
 import { credentialEndMs } from '#shared/clusters/api/credential-end.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
-import { former } from '../cluster-api/key-pairs.ts';
+import { former } from '#test/unit/shared/clusters/api/key-pairs.ts';
 import { silent } from '../ingest/hub.ts';
 
 const day = 86_400_000;

@@ -5,8 +5,8 @@ import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { recordWriterConflict } from '#shared/clusters/writer/writer-conflict.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 const api = { url: 'https://c.example', auth: { type: 'web-identity', audience: 'a' } } as const;
 

@@ -17,9 +17,9 @@ import { indexNamespace } from '#shared/store/inputs/namespaces.ts';
 import { putObject } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 import { silent } from '../ingest/hub.ts';
 
 const timeoutMs = 55_000;

@@ -7,10 +7,10 @@ import { requestOwnList } from '#shared/clusters/relay/first-lists.ts';
 import { decodeMessage } from '#shared/queue/codec.ts';
 import type { ListPartMessage } from '#shared/queue/messages.ts';
 import { versionOf } from '#shared/store/version.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { pod as anyPod } from '#test/support/objects.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
 import { clusterApi, sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 const pod = (name: string, labelBytes: number) =>
   anyPod(name, { labels: { l: 'v'.repeat(labelBytes) }, resourceVersion: '5', spec: { containers: [] } });

@@ -11,9 +11,9 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { namespaceKey, objectKey, resyncKey, workKey } from '#shared/store/keys.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 /** A hub with services `ns/s0`, `ns/s1` and so on, whose table refuses some writes of work items. */
 async function hubOf(services: number, refuses: (name: string) => boolean) {

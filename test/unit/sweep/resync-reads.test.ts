@@ -10,9 +10,9 @@ import { putObject } from '#shared/store/inputs/objects.ts';
 import { namespacesOf, resyncKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { memoryClusterQueues } from '#test/support/queue-memory.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 const minuteMs = 60_000;
 

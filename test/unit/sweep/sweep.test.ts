@@ -7,8 +7,8 @@ import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { saveDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { sweepDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 /** `last`: the newest value of each metric, by "cluster metric". */
 async function hubOf(...clusters: readonly string[]) {

@@ -12,8 +12,8 @@ import { readObject } from '#shared/store/inputs/objects.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { clusterApi } from '#test/support/stage-deps.ts';
+import { pod } from '#test/unit/shared/kube/objects.ts';
 import { entry, ingestHub } from '../ingest/hub.ts';
-import { pod } from '../kube/objects.ts';
 
 interface Live {
   readonly uid?: string;

@@ -3,8 +3,8 @@ import { openedCircuit } from '#functions/sync/admission/circuit-breaker.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 const nowMs = 1_700_000_000_123;
 const throttled = (retryAfterSeconds?: number) => new ClusterApiError('', { status: 429, retryAfterSeconds });

@@ -5,7 +5,7 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { CoreEvent, EventSketch } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';
-import { memoryClusterApi } from '#test/support/cluster-memory.ts';
+import { memoryClusterApi } from '#test/support/memory/cluster-memory.ts';
 
 const sketch = (message: string, name = 'svc'): EventSketch => ({
   type: 'Warning',

@@ -11,9 +11,9 @@ import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
 import { putObject } from '#shared/store/inputs/objects.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { versionOf } from '#shared/store/version.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
-import { pod, service } from '../kube/objects.ts';
+import { pod, service } from '#test/unit/shared/kube/objects.ts';
 
 const key = { cluster: 'c', namespace: 'ns', name: 'svc' };
 

@@ -6,8 +6,8 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import { idlePart, noWork } from '#test/support/absent-records.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { syncDeps } from '#test/support/stage-deps.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
 
 const message: WakeUpMessage = {
   cluster: 'c',

@@ -6,7 +6,7 @@ import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { decideSlices } from '#shared/controllers/slices/decide.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import type { Endpoint, EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import { node, nodes, pod, service } from '../slices/fixtures.ts';
+import { node, nodes, pod, service } from '#test/unit/shared/controllers/slices/fixtures.ts';
 
 const meta = {
   relay: {},

@@ -14,7 +14,7 @@ import {
 import { itemSize } from '#shared/store/item-size.ts';
 import { clusterOfKey, setKey } from '#shared/store/keys.ts';
 import { listed } from '#shared/store/pages.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const key = { set: 'prod', namespace: 'shop', name: 'web' };
 const exportEntryKey = (cluster: string, say = ''): string => JSON.stringify({ cluster, say });

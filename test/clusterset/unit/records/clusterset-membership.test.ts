@@ -12,7 +12,7 @@ import {
 } from '#shared/clusterset/membership/clusterset-membership.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const start = async () => {
   const table = memoryTable();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ObjectRecord, putObject, readObject, readObjects } from '#shared/store/inputs/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const record = (namespace: string, name: string): ObjectRecord => ({
   namespace,

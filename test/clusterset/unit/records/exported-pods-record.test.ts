@@ -6,7 +6,7 @@ import {
   type ToSave,
   textOf,
 } from '#shared/clusterset/store/exported-pods-record.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const changed = { isWhole: true, isChanged: true };
 const key = { cluster: 'b', namespace: 'shop', name: 'web' };

@@ -5,7 +5,7 @@ import {
   saveImportReport,
 } from '#shared/clusterset/store/import-report.ts';
 import { importReportKey } from '#shared/store/keys.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const web = { cluster: 'a', namespace: 'shop', name: 'web' };
 

@@ -6,7 +6,7 @@ import {
   saveImportState,
 } from '#shared/clusterset/store/imports-of-set.ts';
 import { clusterOfKey } from '#shared/store/keys.ts';
-import { memoryTable } from '#test/support/table-memory.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 const key = { set: 'prod', namespace: 'shop', name: 'web' };
 const state = (text: string, isPending = false) => ({ text, isPending });

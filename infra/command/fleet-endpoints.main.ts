@@ -1,9 +1,0 @@
-#!/usr/bin/env node
-/** The program `fleet-endpoints`. */
-import * as module from 'node:module';
-import { compileCache } from '#infra/local/compile-cache.ts';
-
-// The cache is enabled before a large module is loaded. Node 20 lacks the function.
-module.enableCompileCache?.(compileCache);
-const { main } = await import('./program.ts');
-await main(process.argv.slice(2));

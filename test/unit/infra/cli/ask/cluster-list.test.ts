@@ -1,0 +1,59 @@
+/** `cluster list --watch` prints again when the state of a cluster changes. */
+import { afterEach, expect, it, vi } from 'vitest';
+import { listOfClusters } from '#infra/cli/ask/cluster-list.ts';
+import type { Hub } from '#infra/cli/hub/connect-hub.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { registerCluster } from '#shared/clusters/registration.ts';
+import { recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('a switch, the first heartbeat, silence, late events and a wrong clock are changes; a further heartbeat is not', async () => {
+  const table = memoryTable();
+  let now = Date.parse('2026-01-02T00:00:00Z');
+  const queues = { events: 'e', syncs: 's', parked: 'p', quarantine: 'q' };
+  await registerCluster(table, { id: 'a', mode: 'active', settings: {}, queues }, now);
+  const heartbeat = async (queueLagSeconds: number, clockAheadSeconds: number): Promise<void> => {
+    const heard = {
+      heartbeatAtMs: now - queueLagSeconds * 1000,
+      queueLagSeconds,
+      clockAheadSeconds,
+      readUpTo: {},
+    };
+    await recordHeartbeat(table, (await readCluster(table, 'a')) as ClusterRecord, heard);
+  };
+  const lines: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  const print = listOfClusters({ table, now: () => now } as unknown as Hub, {
+    color: 'never',
+    isLocalTime: false,
+  });
+  const printed = async (): Promise<string | undefined> => {
+    lines.length = 0;
+    await print();
+    return lines.at(-1);
+  };
+  expect(await printed()).toMatch(/^a +active /);
+  expect(await printed()).toBeUndefined();
+  await heartbeat(0, 0);
+  expect(await printed()).toMatch(/^a +active .* s ago /);
+  now += 10_000;
+  await heartbeat(1, -2);
+  expect(await printed()).toBeUndefined();
+  await switchMode(table, 'a', 'paused', now);
+  expect(await printed()).toMatch(/^a +paused /);
+  now += 120_000;
+  expect(await printed()).toMatch(/^a +paused /);
+  expect(lines.slice(0, 2)).toEqual(['', '2026-01-02T00:02:10.000Z']);
+
+  await heartbeat(60, 0);
+  expect(await printed()).toBe('a  events come late: the last heartbeat waited 60 s in the events queue');
+  now += 30_000;
+  await heartbeat(65, 0);
+  expect(await printed()).toBeUndefined();
+  now += 30_000;
+  await heartbeat(0, 34);
+  expect(await printed()).toBe("a  the clock of the relay's node is 34 s ahead of the hub's");
+});
