@@ -15,12 +15,15 @@ export function podHash(uid: string): number {
 /** The pods of a slice with their states: each a hash and two bits, as one small integer. */
 export type PackedStates = readonly number[];
 
+/** The slice is as the server sent it: what cannot be read of it lists no pod. */
 export function packedStates({ endpoints }: EndpointSlice): PackedStates {
-  return (endpoints ?? []).flatMap(({ targetRef, conditions = {} }) => {
-    if (targetRef?.kind !== 'Pod' || !targetRef.uid) return [];
+  if (!Array.isArray(endpoints)) return [];
+  return endpoints.flatMap((endpoint: NonNullable<EndpointSlice['endpoints']>[number] | null) => {
+    const { targetRef, conditions } = endpoint ?? {};
+    if (targetRef?.kind !== 'Pod' || typeof targetRef.uid !== 'string') return [];
     // An endpoint without the condition is ready.
-    const ready = conditions.ready === false ? listedAs.notReady : listedAs.ready;
-    return [podHash(targetRef.uid) * 4 + (conditions.terminating ? listedAs.terminating : ready)];
+    const ready = conditions?.ready === false ? listedAs.notReady : listedAs.ready;
+    return [podHash(targetRef.uid) * 4 + (conditions?.terminating ? listedAs.terminating : ready)];
   });
 }
 

@@ -1,13 +1,14 @@
 /** How late endpoints are, as the relay sees it: what is a sample, of whom, and what is not. */
 import { describe, expect, it } from 'vitest';
 import { EndpointDelays } from '#functions/relay/delay/endpoint-delays.ts';
+import { packedStates } from '#functions/relay/delay/listed-states.ts';
 import { SentIndex } from '#functions/relay/projection/sent-index.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import type { KubeObject } from '#functions/relay/source/watch-source.ts';
 import { delayBoundsMs } from '#shared/contract/endpoint-delay.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
-import type { Kind } from '#shared/kube/types.ts';
+import type { EndpointSlice, Kind } from '#shared/kube/types.ts';
 import { silent } from '#test/unit/ingest/hub.ts';
 
 interface PodGiven {
@@ -274,4 +275,14 @@ it('a whole slice has its writer, and how late it shows a change', () => {
   const shown = see('EndpointSlice', slice({ a: {} }), '2');
   expect(shown).toMatchObject({ manager: 'kube-controller-manager', lateMs: 120 });
   expect(see('EndpointSlice', slice({ a: {} }), '3')).not.toHaveProperty('lateMs');
+});
+
+it.each([
+  [''],
+  [{}],
+  [[null]],
+  [[{ targetRef: 'web', conditions: null }]],
+  [[{ targetRef: { kind: 'Pod', uid: 1 } }]],
+])('a slice whose endpoints are %j lists no pod, and stops no watch', (endpoints) => {
+  expect(packedStates({ endpoints } as unknown as EndpointSlice)).toEqual([]);
 });
