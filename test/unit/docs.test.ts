@@ -155,6 +155,13 @@ it('every name that a page puts in a file is there', () => {
   expect(missing.map(([text]) => text)).toEqual([]);
 });
 
+it('the glossary has at most 30 words, each once', () => {
+  const words = readFileSync('docs/glossary.md', 'utf8').match(/\*\*[^*]+\*\*/g) ?? [];
+  expect(words.length).toBeGreaterThan(20);
+  expect(words.length).toBeLessThanOrEqual(30);
+  expect(new Set(words).size).toBe(words.length);
+});
+
 it('every mutant that the work queue’s README names exists', () => {
   const text = readFileSync('shared/workqueue/README.md', 'utf8').replace(/\s+/g, ' ');
   const named = [...text.matchAll(/[Mm]utants[^.]*?((?:"[^"]+",? ?)+)/g)].flatMap(([, list = '']) =>
