@@ -159,7 +159,7 @@ async function notifyServices(batch: BatchContext): Promise<void> {
   if (!(await areWakeUpsHeld(batch))) failures.push(...(await enqueueConcerned(batch, noted)));
   const { syncs } = deps.queues(cluster.id, cluster.queues);
   const { wakeUps, inputWakeUps } = effects;
-  const enqueue = (of: readonly WakeUp[]): Promise<number> => addWork(deps, syncs, cluster.id, of);
+  const enqueue = (wakeUps: readonly WakeUp[]): Promise<number> => addWork(deps, syncs, cluster.id, wakeUps);
   const enqueueServices = async (): Promise<void> =>
     deps.metrics.put('WakeUps', await enqueue(wakeUps), { cluster: cluster.id });
   const enqueueOthers = batch.parts.map((part) => async (): Promise<void> => {

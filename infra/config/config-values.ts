@@ -3,7 +3,7 @@ import type { CdkForm } from './schema.ts';
 import { integer, type Shape, shape, text } from './yaml/yaml-shape.ts';
 
 /** The same shape, whose value a construct takes as an object of the CDK. */
-export const asCdk = <T>(of: Shape<T>, cdk: CdkForm): Shape<T> => shape({ ...of.schema, cdk }, of);
+export const asCdk = <T>(inner: Shape<T>, cdk: CdkForm): Shape<T> => shape({ ...inner.schema, cdk }, inner);
 
 export const matches = (allowed: string, pattern: RegExp): Shape<string> =>
   text(allowed, (v) => pattern.test(v), { pattern: pattern.source });

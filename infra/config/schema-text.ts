@@ -65,8 +65,8 @@ function bodyText(
     if (title === 'HubInput' && notInProps.includes(key)) return [];
     const name = propNameOf(key, schema);
     const type = `${typeText(schema, inner, interfaces)}${schema.cdk && schema.type === 'string' && name === key ? ' | string' : ''}`;
-    const member = (of: string, later: boolean, doc: string, value: string): string =>
-      `${inner}/** ${doc} */\n${inner}readonly ${of}${later ? '?' : ''}: ${value};`;
+    const member = (memberName: string, later: boolean, doc: string, value: string): string =>
+      `${inner}/** ${doc} */\n${inner}readonly ${memberName}${later ? '?' : ''}: ${value};`;
     const sentences = `${sentencesOf(schema)}${fallbackText(key, schema)}`;
     if (!/Arn$/.test(key)) return [member(name, !required.includes(key), sentences, type)];
     return [

@@ -30,5 +30,5 @@ export interface ConfigPart {
 
 export const configParts: readonly ConfigPart[] = [setKeys];
 
-export const keysOf = (of: 'hubKeys' | 'clusterKeys'): Fields =>
-  Object.assign({}, ...configParts.map((part) => part[of]));
+export const keysOf = (keys: 'hubKeys' | 'clusterKeys'): Fields =>
+  Object.assign({}, ...configParts.map((part) => part[keys]));

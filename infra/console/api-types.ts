@@ -1,9 +1,9 @@
 /** Types of the console's API, for server and page. */
 
 import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
-import type { Told } from '#infra/cli/ask/history/sentences.ts';
+import type { RunText } from '#infra/cli/ask/history/sentences.ts';
 
-export type { Told } from '#infra/cli/ask/history/sentences.ts';
+export type { RunText } from '#infra/cli/ask/history/sentences.ts';
 export type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';
 export type { ServiceEntry } from '#infra/cli/ask/service-entry.ts';
 
@@ -63,7 +63,7 @@ export interface FleetRow {
 
 export interface HistoryAnswer {
   /** Oldest first. */
-  readonly told: readonly Told[];
+  readonly runs: readonly RunText[];
   readonly remarks: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /** The console's API: JSON for its page. */
 import { explain } from '#infra/cli/ask/explain-service.ts';
-import { explainThen, toldHistory } from '#infra/cli/ask/history-service.ts';
+import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
 import { serviceRows } from '#infra/cli/ask/service-rows.ts';
 import { thereAre } from '#infra/cli/terminal/counted.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
@@ -69,8 +69,8 @@ export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: Api
     ),
     '/api/history': json(
       (query): Promise<HistoryAnswer> =>
-        toldHistory(started(), serviceOf(query), { sinceMs: 0, nowMs: now(), atMost: newestRuns }).then(
-          ({ told, remarks }) => ({ told, remarks }),
+        readRuns(started(), serviceOf(query), { sinceMs: 0, nowMs: now(), atMost: newestRuns }).then(
+          ({ runs, remarks }) => ({ runs, remarks }),
           noHistory,
         ),
     ),
@@ -94,7 +94,7 @@ class NotReady extends Error {
  */
 function noHistory(error: unknown): HistoryAnswer {
   if (!(error instanceof UsageError)) throw error;
-  return { told: [], remarks: [] };
+  return { runs: [], remarks: [] };
 }
 
 async function knownCluster(table: Table, cluster: string): Promise<string> {

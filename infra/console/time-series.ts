@@ -63,7 +63,7 @@ export function statisticOf(
   statistic: Statistic | 'SampleCount',
 ): number | undefined {
   if (buckets.length === 0) return undefined;
-  const sum = (of: (b: Bucket) => number) => buckets.reduce((total, b) => total + of(b), 0);
+  const sum = (numberIn: (b: Bucket) => number) => buckets.reduce((total, b) => total + numberIn(b), 0);
   switch (statistic) {
     case 'Sum':
       return sum((b) => b.sum);

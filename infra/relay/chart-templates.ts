@@ -15,9 +15,9 @@ export interface ChartFile {
 export function chartTemplates(): readonly ChartFile[] {
   const variants = choices.map(({ condition, tasks }) => ({ condition, manifests: manifestsFor(tasks) }));
   const all = variants[0]?.manifests ?? [];
-  const file = (name: string, of: (m: Manifest) => boolean): ChartFile => {
+  const file = (name: string, isPart: (m: Manifest) => boolean): ChartFile => {
     const texts = all.flatMap((m, i) =>
-      of(m)
+      isPart(m)
         ? [inParts(m, byChoice(variants.map((v) => ({ ...v, text: toYaml(v.manifests.slice(i, i + 1)) }))))]
         : [],
     );
@@ -76,8 +76,8 @@ function byChoice(variants: readonly { readonly condition: string; readonly text
   const texts = [...Map.groupBy(variants, (v) => v.text)];
   if (texts.length === 1) return texts[0]?.[0] ?? '';
   return texts
-    .map(([text, of]) => {
-      const conditions = of.map((v) => v.condition);
+    .map(([text, isPart]) => {
+      const conditions = isPart.map((v) => v.condition);
       return `{{- if ${conditions.length === 1 ? conditions[0] : `or ${conditions.join(' ')}`} }}\n${text}{{- end }}\n`;
     })
     .join('');

@@ -137,8 +137,8 @@ export async function readClusterState(table: Table, cluster: string): Promise<C
  * write `item`, so its values are not trusted.
  */
 export function decodeCluster(id: string, item: Item, access?: Item): ClusterRecord {
-  const text = <T>(of: Item | undefined, attribute: string): T | undefined =>
-    typeof of?.[attribute] === 'string' ? (JSON.parse(of[attribute]) as T) : undefined;
+  const text = <T>(source: Item | undefined, attribute: string): T | undefined =>
+    typeof source?.[attribute] === 'string' ? (JSON.parse(source[attribute]) as T) : undefined;
   const mode = decodeMode(item);
   const optIn = decodeOptIn(item);
   const isSetMember = decodeSetMember(item);

@@ -77,20 +77,20 @@ export class WakePace {
   }
 
   /** Allows a minute's wake-ups at once, and then one at a time. */
-  #spend(of: string, maxPerMinute: number, nowMs: number): number {
+  #spend(key: string, maxPerMinute: number, nowMs: number): number {
     this.#forgetSome(this.#spentUntilMs);
-    const spentUntilMs = this.#next(of, maxPerMinute, nowMs);
-    this.#spentUntilMs.set(of, spentUntilMs);
+    const spentUntilMs = this.#next(key, maxPerMinute, nowMs);
+    this.#spentUntilMs.set(key, spentUntilMs);
     return waitMs(spentUntilMs, nowMs);
   }
 
-  #next(of: string, maxPerMinute: number, nowMs: number): number {
-    return Math.max(this.#spentUntilMs.get(of) ?? 0, nowMs) + 60_000 / maxPerMinute;
+  #next(key: string, maxPerMinute: number, nowMs: number): number {
+    return Math.max(this.#spentUntilMs.get(key) ?? 0, nowMs) + 60_000 / maxPerMinute;
   }
 
   /** Clears a full map. This loses the pace, but no wake-up. */
-  #forgetSome(of: Map<string, unknown>): void {
-    if (of.size >= this.#limits.maxLeaseEnds) of.clear();
+  #forgetSome(key: Map<string, unknown>): void {
+    if (key.size >= this.#limits.maxLeaseEnds) key.clear();
   }
 }
 

@@ -69,7 +69,7 @@ function fill(store: Store): void {
   for (let n = 0; n < size.pods; n++) store.apply(aPod(n));
 }
 
-/** Told of every write of an output: which pods it took away although they are alive, ready and selected. */
+/** RunText of every write of an output: which pods it took away although they are alive, ready and selected. */
 function watchOver(store: Store): { readonly wronged: readonly string[]; readonly writes: () => number } {
   const wronged: string[] = [];
   let writes = 0;

@@ -53,7 +53,7 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
     return {
       code,
       verdicts: Object.fromEntries(
-        findings.map(({ of, question, verdict }) => [`${of}: ${question}`, verdict]),
+        findings.map(({ subject, question, verdict }) => [`${subject}: ${question}`, verdict]),
       ),
     };
   }

@@ -1,6 +1,6 @@
 /** `history` and `explain --at` of endpoints that the cluster's own controllers write, in shadow mode. */
 import { describe, expect, it } from 'vitest';
-import { explainThen, toldHistory } from '#infra/cli/ask/history-service.ts';
+import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
@@ -29,7 +29,7 @@ const slice = (ready: readonly boolean[], port = 80, name = 'svc-abc'): RawObjec
 
 const then = (world: HubWorld, atMs: number) => explainThen(world.table, key, atMs, world.now);
 const told = async (world: HubWorld) =>
-  (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).told;
+  (await readRuns(world.table, key, { sinceMs: 0, nowMs: world.now })).runs;
 const states = async (world: HubWorld, atMs: number) =>
   (await then(world, atMs)).addresses.map(({ pod, state, ports }) => `${pod} ${state} ${ports}`);
 

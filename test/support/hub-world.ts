@@ -76,7 +76,7 @@ export interface HubWorldOptions {
    */
   readonly gathers?: boolean;
   /**
-   * Told of each request that sends messages, ten at the most, and of each batch that a function takes off a
+   * RunText of each request that sends messages, ten at the most, and of each batch that a function takes off a
    * queue, for counting.
    */
   readonly onSend?: () => void;

@@ -35,7 +35,7 @@ export async function sourceDifferences(before: string, after: string): Promise<
           .replaceAll(a, join(module, path))
           .replaceAll(b, join(module, path))
           .split('\n')
-          .filter(isTold),
+          .filter(isPrinted),
       );
     }
   }
@@ -49,7 +49,7 @@ function answerOfDiff(error: Error & { readonly code?: number; readonly stdout: 
   throw error;
 }
 
-const isTold = (line: string): boolean =>
+const isPrinted = (line: string): boolean =>
   line !== '' && !line.startsWith('diff ') && !line.startsWith('Only in');
 
 /** Files with the numbers of their added and removed lines. */

@@ -98,10 +98,10 @@ async function askControls(
   answers: Map<string, IdentityAnswer>,
 ): Promise<void> {
   const { deps } = run;
-  const heard = members.filter(
+  const fresh = members.filter(
     (m) => isReachable(deps, m) && !answers.has(m.id) && isFresh(witnessOf(m), deps.now()),
   );
-  await run.each('askControl', rotated(heard, deps.now()).slice(0, maxControls), async (control) => {
+  await run.each('askControl', rotated(fresh, deps.now()).slice(0, maxControls), async (control) => {
     const answer = await answerOf(deps, control);
     if (answer) answers.set(control.id, answer);
   });

@@ -31,7 +31,7 @@ const reacquireDelayMs = 3_000;
 /** Takes, renews and gives back the Lease, and notifies the candidate. lease.ts decides the steps. */
 export class Election {
   readonly #deps: ElectionDeps;
-  #standing: ElectionState;
+  #state: ElectionState;
   /**
    * Number of calls that the queue had accepted when this relay last released the Lease for an unreachable
    * queue.
@@ -41,7 +41,7 @@ export class Election {
   constructor(deps: ElectionDeps) {
     this.#deps = deps;
     const { queueFailureTimeoutMs } = deps.limits.election;
-    this.#standing = {
+    this.#state = {
       id: deps.id,
       observed: undefined,
       leadsUntilMs: undefined,
@@ -53,13 +53,13 @@ export class Election {
 
   /** Evaluated just before each send: a process that was paused past its lease must not send any more. */
   get isLeading(): boolean {
-    const { leadsUntilMs } = this.#standing;
+    const { leadsUntilMs } = this.#state;
     return leadsUntilMs !== undefined && this.#deps.clock.monotonic() < leadsUntilMs;
   }
 
   /** Has the Lease been read or written? */
   get hasObserved(): boolean {
-    return this.#standing.observed !== undefined;
+    return this.#state.observed !== undefined;
   }
 
   /** Runs until the signal is aborted, and rejects with its reason. */
@@ -77,7 +77,7 @@ export class Election {
         log.warn('lease cannot be read or renewed', { holds: this.isLeading, error: String(error) });
       }
       // The lease expired while the API server did not answer.
-      if (this.#standing.leadsUntilMs !== undefined && !this.isLeading)
+      if (this.#state.leadsUntilMs !== undefined && !this.isLeading)
         this.#stop(candidate, 'not renewed in time');
       await sleep(clock, Math.max(100, this.#untilNext(retryPeriodMs, clock.monotonic() - from)), signal);
     }
@@ -88,8 +88,8 @@ export class Election {
    * dropped.
    */
   async giveBack(signal: AbortSignal): Promise<void> {
-    const { observed, id } = this.#standing;
-    this.#standing = { ...this.#standing, leadsUntilMs: undefined };
+    const { observed, id } = this.#state;
+    this.#state = { ...this.#state, leadsUntilMs: undefined };
     if (observed?.lease.holder !== id) return;
     await this.#write({ holder: '', lease: observed.lease, taken: false }, signal);
   }
@@ -98,16 +98,16 @@ export class Election {
     const { clock } = this.#deps;
     const { failingMs: queueFailingMs, accepted } = candidate.queueState();
     const { queueFailureTimeoutMs } = this.#deps.limits.election;
-    this.#standing = {
-      ...this.#standing,
+    this.#state = {
+      ...this.#state,
       queueFailingMs,
       ...(accepted !== this.#acceptedBefore && { queueFailureTimeoutMs }),
     };
-    let step = nextStep(this.#standing, clock.monotonic());
+    let step = nextStep(this.#state, clock.monotonic());
     if (step === 'lost') this.#stop(candidate, 'not renewed in time');
-    if (this.#standing.leadsUntilMs === undefined) {
-      this.#see(await this.#deps.store.read(signal));
-      step = nextStep(this.#standing, clock.monotonic());
+    if (this.#state.leadsUntilMs === undefined) {
+      this.#observe(await this.#deps.store.read(signal));
+      step = nextStep(this.#state, clock.monotonic());
     }
     if (step === 'give back') await this.#handOver(candidate, signal);
     if (step === 'renew' || step === 'take' || step === 'create') await this.#hold(candidate, step, signal);
@@ -117,19 +117,19 @@ export class Election {
     const { clock, log, id } = this.#deps;
     const { renewDeadlineMs } = this.#deps.limits.election;
     const from = clock.monotonic();
-    const former = this.#standing.observed?.lease;
-    const held = this.#standing.leadsUntilMs !== undefined;
+    const former = this.#state.observed?.lease;
+    const held = this.#state.leadsUntilMs !== undefined;
     const to = { holder: id, taken: step !== 'renew' };
     let written = await this.#write({ ...to, lease: former }, signal);
     if (!written) {
       // Another relay has written the Lease first, or this one has and the answer was lost.
-      this.#see(await this.#deps.store.read(signal));
-      const { observed } = this.#standing;
+      this.#observe(await this.#deps.store.read(signal));
+      const { observed } = this.#state;
       if (observed?.lease.holder === id)
         written = await this.#write({ ...to, lease: observed.lease }, signal);
     }
     if (!written) return this.#stop(candidate, 'another has written it');
-    this.#standing = { ...this.#standing, leadsUntilMs: from + renewDeadlineMs };
+    this.#state = { ...this.#state, leadsUntilMs: from + renewDeadlineMs };
     if (!held) log.info('lease taken', { former: former?.holder ?? '', transitions: written.transitions });
     candidate.lead();
   }
@@ -139,14 +139,11 @@ export class Election {
     const { clock, log } = this.#deps;
     const { accepted, failingMs } = candidate.queueState();
     // Without this growth two relays without a way to the queue would swap the Lease every few seconds.
-    const queueFailureTimeoutMs = Math.min(
-      maxQueueFailureTimeoutMs,
-      this.#standing.queueFailureTimeoutMs * 2,
-    );
+    const queueFailureTimeoutMs = Math.min(maxQueueFailureTimeoutMs, this.#state.queueFailureTimeoutMs * 2);
     this.#stop(candidate, 'the queue accepts nothing', { failingMs: Math.round(failingMs) });
     this.#acceptedBefore = accepted;
-    this.#standing = {
-      ...this.#standing,
+    this.#state = {
+      ...this.#state,
       queueFailureTimeoutMs,
       reacquiresAtMs: clock.monotonic() + reacquireDelayMs,
     };
@@ -155,8 +152,8 @@ export class Election {
   }
 
   #stop(candidate: Candidate, reason: string, fields: object = {}): void {
-    if (this.#standing.leadsUntilMs === undefined) return;
-    this.#standing = { ...this.#standing, leadsUntilMs: undefined };
+    if (this.#state.leadsUntilMs === undefined) return;
+    this.#state = { ...this.#state, leadsUntilMs: undefined };
     this.#deps.log.warn('standing by', { reason, ...fields });
     candidate.standBy();
   }
@@ -173,22 +170,22 @@ export class Election {
       transitions: (lease?.transitions ?? 0) + (taken && lease ? 1 : 0),
     };
     const written = await this.#deps.store.write(content, lease, taken, signal);
-    if (written) this.#see(written);
+    if (written) this.#observe(written);
     return written;
   }
 
-  #see(lease: Lease | undefined): void {
-    const { observed } = this.#standing;
+  #observe(lease: Lease | undefined): void {
+    const { observed } = this.#state;
     const same = lease !== undefined && observed?.lease.resourceVersion === lease.resourceVersion;
-    this.#standing = {
-      ...this.#standing,
+    this.#state = {
+      ...this.#state,
       observed: lease && { lease, sinceMs: same ? observed.sinceMs : this.#deps.clock.monotonic() },
     };
   }
 
   /** A standby reads the Lease again when it expires, if that is sooner. */
   #untilNext(everyMs: number, tookMs: number): number {
-    const { observed, id, leadsUntilMs } = this.#standing;
+    const { observed, id, leadsUntilMs } = this.#state;
     const next = everyMs - tookMs;
     if (leadsUntilMs !== undefined || observed === undefined || observed.lease.holder === id) return next;
     return Math.min(next, freeAtMs(observed) - this.#deps.clock.monotonic());

@@ -36,8 +36,8 @@ export interface ElectionState {
 export type ElectionStep = 'create' | 'take' | 'renew' | 'give back' | 'lost' | 'wait';
 
 /** All times are of a monotonic clock. `observed` has to be fresh, unless this relay holds the Lease. */
-export function nextStep(standing: ElectionState, nowMs: number): ElectionStep {
-  const { id, observed, leadsUntilMs, reacquiresAtMs, queueFailingMs, queueFailureTimeoutMs } = standing;
+export function nextStep(state: ElectionState, nowMs: number): ElectionStep {
+  const { id, observed, leadsUntilMs, reacquiresAtMs, queueFailingMs, queueFailureTimeoutMs } = state;
   if (leadsUntilMs !== undefined) {
     if (nowMs >= leadsUntilMs || observed?.lease.holder !== id) return 'lost';
     return queueFailingMs > queueFailureTimeoutMs ? 'give back' : 'renew';

@@ -42,7 +42,7 @@ export class Attempts {
     return this.#activity.what === 'waiting' ? 0 : nowMs - this.#activity.sinceMs;
   }
 
-  now(what: Activity, purpose?: Purpose): void {
+  begin(what: Activity, purpose?: Purpose): void {
     if (purpose !== 'repair') this.#activity = { what, sinceMs: this.#deps.clock.now() };
   }
 
@@ -75,8 +75,8 @@ export class Attempts {
   }
 
   async rest(delayMs: number, signal: AbortSignal): Promise<void> {
-    this.now('sleeping');
+    this.begin('sleeping');
     await sleep(this.#deps.clock, delayMs, signal);
-    this.now('sleeping');
+    this.begin('sleeping');
   }
 }

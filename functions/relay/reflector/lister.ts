@@ -136,7 +136,7 @@ async function boundedPage(
     const limit = size.objects;
     try {
       const page = await deps.source.list(kind, { limit, continue: token, maxBytes }, signal);
-      if (page.bytes !== undefined) size.came(page.bytes);
+      if (page.bytes !== undefined) size.adapt(page.bytes);
       return page;
     } catch (e) {
       if (!isTooLarge(e) || !size.shrink()) throw e;

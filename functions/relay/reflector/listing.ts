@@ -39,7 +39,7 @@ export class Listing {
     const { listMutex } = this.#deps;
     for (let attempt = 0; ; attempt++) {
       try {
-        this.#attempts.now('waiting', purpose);
+        this.#attempts.begin('waiting', purpose);
         await listMutex.run(() => this.#listOnce(purpose, attempt, signal), signal);
         return;
       } catch (e) {
@@ -68,7 +68,7 @@ export class Listing {
     // Waiting entries would otherwise be sent as of this list's version: a state from before the gap would
     // look current.
     if (purpose === 'restart') await outbox.waitUntilEmpty(this.#kind, signal);
-    this.#attempts.now('listing', purpose);
+    this.#attempts.begin('listing', purpose);
     if (purpose !== 'first' || attempt > 0) await identityCheck.checkUid(signal);
     const request = {
       kind: this.#kind,
@@ -82,9 +82,9 @@ export class Listing {
       this.#deps,
       request,
       async (bodies) => {
-        this.#attempts.now('waiting', purpose);
+        this.#attempts.begin('waiting', purpose);
         await outbox.deliver(bodies, signal);
-        this.#attempts.now('listing', purpose);
+        this.#attempts.begin('listing', purpose);
       },
       signal,
     );

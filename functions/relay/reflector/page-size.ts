@@ -19,7 +19,7 @@ export class PageSize {
   }
 
   /** Adapts to the bytes of a page: the next one is likely to be similar. */
-  came(bytes: number): void {
+  adapt(bytes: number): void {
     const { pageBytes, pageSize } = this.#limits;
     if (bytes > pageBytes) this.#size = Math.max(1, this.#size >> 1);
     else if (bytes < pageBytes / 4) this.#size = Math.min(pageSize, this.#size * 2);

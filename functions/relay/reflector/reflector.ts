@@ -123,7 +123,7 @@ export class Reflector {
       return { events: 0, hasBegun: false, hasWorked: false, error };
     }
     const watchedFrom = clock.now();
-    const onActivity = (activity: 'watching' | 'waiting'): void => this.#attempts.now(activity);
+    const onActivity = (activity: 'watching' | 'waiting'): void => this.#attempts.begin(activity);
     const watch = { kind: this.kind, position: this.#position, onActivity };
     const ended = await readWatch(this.#deps, watch, signal);
     return { ...ended, hasWorked: ended.hasBegun || clock.now() - watchedFrom > workedMs };

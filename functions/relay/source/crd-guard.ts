@@ -19,7 +19,7 @@ const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${resou
 
 /** The kind counts as missing from the time when its CRD is to be deleted. */
 export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log): WatchSource {
-  let isTold = false;
+  let isLogged = false;
 
   /** Asked after the objects were read: as long as the CRD stays, none of them has gone with it. */
   async function assertStays(signal: AbortSignal): Promise<void> {
@@ -28,12 +28,12 @@ export function crdGuard(source: WatchSource, transport: HttpTransport, log: Log
       goes = await isCrdGoing(transport, signal);
     } catch (e) {
       if (!isRefused(e)) throw e;
-      if (!isTold)
+      if (!isLogged)
         log.warn(
           'not authorised: get customresourcedefinitions: exports deleted with their CRD count as withdrawn',
           { error: e },
         );
-      isTold = true;
+      isLogged = true;
     }
     if (goes)
       throw new ClusterApiError(`the CRD of ${guarded} is being deleted, and its objects with it`, {

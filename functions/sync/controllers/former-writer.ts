@@ -193,7 +193,7 @@ async function waitForNextWriter({ run, by }: BegunHandOver): Promise<Outcome> {
   if (!isKnown)
     await saveDifference(deps.table, key, { text: waitingText, sinceMs: deps.now(), confirmed: false });
   const seconds = isKnown ? (deps.now() - known.sinceMs) / 1000 : 0;
-  if (seconds >= waitToldSeconds && inputs.service) {
+  if (seconds >= waitReportedSeconds && inputs.service) {
     deps.metrics.put('HandOversWaiting', 1, { cluster: key.cluster });
     if (writesOptIn(cluster))
       await deps.events.record(brief, handOverWaitsEvent(inputs.service, by === 'opt-in'));
@@ -203,7 +203,7 @@ async function waitForNextWriter({ run, by }: BegunHandOver): Promise<Outcome> {
 }
 
 /** kube-controller-manager starts, lists and writes within this time. */
-const waitToldSeconds = 30;
+const waitReportedSeconds = 30;
 
 /** Deletes the note of the wait, or the preview: the hand-over is done. */
 async function forgetPreview({ deps, key }: Run, by: By): Promise<void> {

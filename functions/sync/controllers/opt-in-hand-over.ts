@@ -55,8 +55,8 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
   }
   if (by === 'invalid-annotation' || by === 'no-annotation') {
     await lookAtSlices(run, managersOf(run));
-    if (by === 'invalid-annotation') await tellHeld(run, service, why);
-    else if (hasOptInSlices(run)) await tellHeld(run, service, keptWithoutAnnotation);
+    if (by === 'invalid-annotation') await reportHeld(run, service, why);
+    else if (hasOptInSlices(run)) await reportHeld(run, service, keptWithoutAnnotation);
     return ok;
   }
   const written = await writeAndLook(run);
@@ -79,7 +79,7 @@ function mayHandOver(run: Run, by: By): boolean {
   return !keepsLeftovers && mayHaveFormerWriter(run, by);
 }
 
-async function tellHeld({ deps, key, brief, cluster }: Run, service: Service, why: string): Promise<void> {
+async function reportHeld({ deps, key, brief, cluster }: Run, service: Service, why: string): Promise<void> {
   if (!writesOptIn(cluster)) return;
   deps.metrics.put('OptInHeld', 1, { cluster: key.cluster });
   await deps.events.record(brief, slicesFailureEvent(service, why));

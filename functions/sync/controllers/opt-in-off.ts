@@ -62,7 +62,7 @@ export const isRefusedWhileOff = (cluster: ClusterRecord, error: unknown): error
   isOffBeside(cluster) && isRefusal(error);
 
 /** The next run of the Service tries again, at the latest by a resync. Explain has the refusal. */
-export async function toldRefusal(
+export async function reportedRefusal(
   { table, metrics, log, now }: SyncDeps,
   key: ServiceKey,
   { message }: ClusterApiError,

@@ -37,7 +37,7 @@ export async function compareWithCluster(
   inputs: Inputs,
 ): Promise<Outcome> {
   const confirmAfterMs = deps.limits.requeue.unconfirmed.afterSeconds * 1000;
-  if (inputs.writers.slices.as === optInManagedBy) {
+  if (inputs.writers.slices.managedBy === optInManagedBy) {
     await savePreview(deps, cluster, key, inputs);
     return ok;
   }

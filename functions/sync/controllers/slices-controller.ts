@@ -80,7 +80,7 @@ export function planSlices(
     slices,
     triggerTimes,
     maxEndpointsPerSlice,
-    managedBy: inputs.writers.slices.as,
+    managedBy: inputs.writers.slices.managedBy,
   });
 }
 

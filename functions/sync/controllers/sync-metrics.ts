@@ -57,8 +57,8 @@ export function observeSync(
 export function gaugesAfter({ inputs, counts }: Run, plan: SlicesPlan): GaugeRecord | undefined {
   if (!inputs.service) return undefined;
   if (plan.addressTypes.length === 0) return counts.gauges;
-  const sum = (of: (t: AddressTypePlan) => number): number =>
-    plan.addressTypes.reduce((total, t) => total + of(t), 0);
+  const sum = (countOf: (t: AddressTypePlan) => number): number =>
+    plan.addressTypes.reduce((total, t) => total + countOf(t), 0);
   return {
     endpointsDesired: sum((t) => t.endpointsDesired),
     slicesActual: sum((t) => t.slicesActual),

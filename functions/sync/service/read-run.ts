@@ -38,7 +38,7 @@ async function connectAndRead({ deps, cluster, claim, deadlineMs, ...read }: Com
     rounds: claim.message.requeues ?? 0,
     inputs,
     observed: observed?.outputs,
-    managedBy: inputs.writers.slices.as,
+    managedBy: inputs.writers.slices.managedBy,
     counts,
     wasTakenOver: claim.wasTakenOver,
     server: new ServerState(cluster.incarnation, inputs.outputs, deps.now),

@@ -5,7 +5,7 @@
  */
 import { ok } from '#shared/workqueue/rules/outcome.ts';
 import { outcomeOf } from '../admission/failure-outcome.ts';
-import { isRefusedWhileOff, toldRefusal } from '../controllers/opt-in-off.ts';
+import { isRefusedWhileOff, reportedRefusal } from '../controllers/opt-in-off.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
 import { prefetchedTriggers, prefetchOf } from '../state/prefetch.ts';
@@ -48,7 +48,7 @@ async function withFailures(run: BegunRun): Promise<ServiceRunResult> {
     return await steps(run);
   } catch (error) {
     if (isRefusedWhileOff(cluster, error))
-      return nothingDone(run, await toldRefusal(deps, claim.service, error));
+      return nothingDone(run, await reportedRefusal(deps, claim.service, error));
     const brief = {
       identity: async () => (await deps.cluster(cluster, timeLeft(deps, deadlineMs).brief)).identity(),
     };

@@ -7,7 +7,7 @@ import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
 import { outcomeOf } from '../admission/failure-outcome.ts';
 import { lookAtEndpoints, runEndpoints } from '../controllers/endpoints-controller.ts';
 import { lookAtSlices, runWithOptIn } from '../controllers/opt-in-hand-over.ts';
-import { isRefusedWhileOff, toldRefusal } from '../controllers/opt-in-off.ts';
+import { isRefusedWhileOff, reportedRefusal } from '../controllers/opt-in-off.ts';
 import { savePreview } from '../controllers/shadow-compare.ts';
 import { runSlices } from '../controllers/slices-controller.ts';
 import { observeSync } from '../controllers/sync-metrics.ts';
@@ -40,7 +40,7 @@ async function runController(run: Run, controller: Controller): Promise<Outcome>
   try {
     return await carryOut(run, controller);
   } catch (error) {
-    if (isRefusedWhileOff(cluster, error)) return toldRefusal(deps, key, error);
+    if (isRefusedWhileOff(cluster, error)) return reportedRefusal(deps, key, error);
     return outcomeOf(run, error, 'read', { ...key, controller });
   }
 }

@@ -115,9 +115,9 @@ function targetOf(series: Widget['series'][number], ofCluster: boolean, id: stri
 }
 
 function queryOf(name: string, { type, byKind, labels = [] }: RelayMetric) {
-  const selected = (of: string): string => `${of}{namespace=~"$namespace"}`;
+  const selected = (metric: string): string => `${metric}{namespace=~"$namespace"}`;
   const legend = (...by: readonly string[]): string => by.map((label) => `{{${label}}}`).join(' ');
-  const rate = (of: string): string => `rate(${selected(of)}[$__rate_interval])`;
+  const rate = (metric: string): string => `rate(${selected(metric)}[$__rate_interval])`;
   if (type === 'histogram')
     return {
       expr: `histogram_quantile(0.99, sum by (le, ${labels.join(', ')}) (${rate(`${name}_bucket`)}))`,

@@ -9,7 +9,7 @@ import type { FunctionRole } from './series.ts';
 export interface Query {
   readonly name: string;
   /** Whose logs. */
-  readonly of: readonly FunctionRole[];
+  readonly roles: readonly FunctionRole[];
   readonly text: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const calls = ['ApiLatency', ...Array.from({ length: 10 }, (_, i) => `ApiLatency
 export const queries: readonly Query[] = [
   {
     name: 'log lines of one service',
-    of: all,
+    roles: all,
     text: [
       'fields @timestamp, level, message, coalesce(error, reason, differences) as why, requestId',
       "filter cluster = 'CLUSTER' and namespace = 'NAMESPACE' and (name = 'SERVICE' or service = 'SERVICE')",
@@ -30,7 +30,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'failures by cluster',
-    of: all,
+    roles: all,
     text: [
       "filter level in ['warn', 'error']",
       'stats count(*) as lines, max(@timestamp) as newest by cluster, stage, message',
@@ -40,7 +40,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'waiting lists and quarantined messages',
-    of: ['ingest', 'sweep'],
+    roles: ['ingest', 'sweep'],
     text: [
       'fields @timestamp, cluster, message, kind, reason',
       "filter message in ['list would delete too much: not applied until it is confirmed', 'full list read from the cluster and queued', 'events message quarantined']",
@@ -50,7 +50,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'slow calls of cluster APIs',
-    of: ['sync', 'sweep'],
+    roles: ['sync', 'sweep'],
     text: [
       `filter ${calls.map((field) => `${field} > 1000`).join(' or ')}`,
       'stats count(*) as runs, max(@timestamp) as newest by cluster, bin(5m)',
@@ -60,7 +60,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'slowest Services',
-    of: ['ingest'],
+    roles: ['ingest'],
     text: [
       "filter message = 'slow endpoint'",
       'stats max(ms) as slowest, count(*) as times, max(@timestamp) as newest by cluster, namespace, service, change, writer',
@@ -70,7 +70,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'failed messages',
-    of: ['ingest', 'sync'],
+    roles: ['ingest', 'sync'],
     text: [
       'fields @timestamp, cluster, message, namespace, kind, service, messageId, error, requestId',
       "filter message in ['events message failed', 'events message takes more than one run', 'wake-up failed', 'wake-ups failed'] or type = 'platform.report'",
@@ -81,10 +81,10 @@ export const queries: readonly Query[] = [
 ];
 
 export function saveQueries(scope: Construct, hub: string, logGroupOf: (role: FunctionRole) => string): void {
-  for (const [i, { name, of, text }] of queries.entries())
+  for (const [i, { name, roles, text }] of queries.entries())
     new CfnQueryDefinition(scope, `Query${i + 1}`, {
       name: `${hub}/${name}`,
-      logGroupNames: of.map(logGroupOf),
+      logGroupNames: roles.map(logGroupOf),
       queryString: text.join('\n| '),
     });
 }

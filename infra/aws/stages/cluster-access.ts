@@ -42,8 +42,8 @@ export function checkRoom(clusters: readonly ClusterConfig[], access: Access): v
  * granted too.
  */
 function rightsFor(clusters: readonly ClusterConfig[], covering: Access, granted: Access) {
-  const found = <T>(of: (auth: AuthConfig) => T | undefined): T[] => [
-    ...new Set(clusters.flatMap(({ api }) => (api && of(api.auth)) ?? [])),
+  const found = <T>(partOf: (auth: AuthConfig) => T | undefined): T[] => [
+    ...new Set(clusters.flatMap(({ api }) => (api && partOf(api.auth)) ?? [])),
   ];
   const roles = found((a) => (a.type === 'eks' ? a.roleArn : undefined));
   const secrets = found((a) => (a.type === 'secret' ? a.secretArn : undefined));

@@ -71,10 +71,13 @@ export class ClusterQueues extends Construct {
     super(scope, id);
     const queue = (construct: string, role: ClusterQueueRole, props: QueueProps): Queue =>
       hubQueue(this, construct, { ...props, keyArn, queueName: queueNameOf(hub, cluster, role) });
-    const dead = (construct: string, of: 'events' | 'syncs'): Queue => {
+    const dead = (construct: string, role: 'events' | 'syncs'): Queue => {
       // By name: two queues that refer to each other can't be made.
-      const sourceArn = Stack.of(this).formatArn({ service: 'sqs', resource: queueNameOf(hub, cluster, of) });
-      const queueOfDead = queue(construct, `${of}-dead`, { retentionPeriod });
+      const sourceArn = Stack.of(this).formatArn({
+        service: 'sqs',
+        resource: queueNameOf(hub, cluster, role),
+      });
+      const queueOfDead = queue(construct, `${role}-dead`, { retentionPeriod });
       allowDeadLettersOf(queueOfDead, sourceArn);
       return withoutConsumer(queueOfDead);
     };

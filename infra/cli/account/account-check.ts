@@ -26,8 +26,8 @@ export const reachApi: AccountDeps['reach'] = async ({ url, ca }) => {
 
 const marks = { fine: 'ok     ', wrong: 'WRONG  ', unknown: 'unknown' } as const;
 
-export const findingLines = ({ of, question, verdict, found, todo }: Finding): readonly string[] => [
-  `${marks[verdict]} ${of}: ${question}: ${found}`,
+export const findingLines = ({ subject, question, verdict, found, todo }: Finding): readonly string[] => [
+  `${marks[verdict]} ${subject}: ${question}: ${found}`,
   ...(todo ? [`        ${todo}`] : []),
 ];
 

@@ -3,7 +3,7 @@ import type { Aws } from './aws-cli.ts';
 
 export interface Finding {
   /** `hub`, or the id of a cluster. */
-  readonly of: string;
+  readonly subject: string;
   readonly question: string;
   /** `unknown`: AWS did not answer. */
   readonly verdict: 'fine' | 'wrong' | 'unknown';
@@ -12,18 +12,22 @@ export interface Finding {
   readonly todo?: string;
 }
 
-type Verdict = Omit<Finding, 'of' | 'question'>;
+type Verdict = Omit<Finding, 'subject' | 'question'>;
 
 export const fine = (found: string): Verdict => ({ verdict: 'fine', found });
 export const wrong = (found: string, todo: string): Verdict => ({ verdict: 'wrong', found, todo });
 
 /** Resolves to `unknown` if AWS refuses, because the account may be right all the same. */
-export async function finding(of: string, question: string, ask: () => Promise<Verdict>): Promise<Finding> {
+export async function finding(
+  subject: string,
+  question: string,
+  ask: () => Promise<Verdict>,
+): Promise<Finding> {
   try {
-    return { of, question, ...(await ask()) };
+    return { subject, question, ...(await ask()) };
   } catch (error) {
     return {
-      of,
+      subject,
       question,
       verdict: 'unknown',
       found: error instanceof Error ? error.message : String(error),

@@ -40,7 +40,7 @@ export async function receiveAll(
 ): Promise<Received> {
   const messages = new Map<string, Message>();
   const end = now() + ms;
-  let told = now();
+  let printedAtMs = now();
   for (;;) {
     if (messages.size >= most || room.bytes <= 0 || now() >= end)
       return { messages: [...messages.values()], more: true };
@@ -61,8 +61,8 @@ export async function receiveAll(
       messages.set(m.MessageId ?? '', m);
       room.bytes -= m.Body?.length ?? 0;
     }
-    if (now() - told < 5_000) continue;
-    told = now();
+    if (now() - printedAtMs < 5_000) continue;
+    printedAtMs = now();
     onProgress(messages.size);
   }
 }

@@ -36,7 +36,7 @@ export interface ListedCluster {
   readonly kubernetesVersion: string | null;
   readonly optIn: string;
   readonly clusterset: { readonly name: string; readonly imports: string; readonly exports: string } | null;
-  readonly relayHeardAt: Time | null;
+  readonly relayHeartbeatAt: Time | null;
   /** How long the last heartbeat waited in the events queue. */
   readonly queueLagSeconds: Count | null;
   /** How far the clock of the relay’s node is ahead of AWS’s; negative: behind. */
@@ -76,18 +76,19 @@ export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void
 
 /** Seconds change with each heartbeat. */
 function withoutTimes(
-  { relayHeardAt, queueLagSeconds, relayClockAheadSeconds, ...more }: ListedCluster,
+  { relayHeartbeatAt, queueLagSeconds, relayClockAheadSeconds, ...more }: ListedCluster,
   nowMs: number,
 ): object {
   return {
     ...more,
-    relay: relayHeardAt && isSilent(relayHeardAt, nowMs),
+    relay: relayHeartbeatAt && isSilent(relayHeartbeatAt, nowMs),
     isLate: waitOf({ queueLagSeconds: queueLagSeconds ?? 0 }) !== undefined,
     isOff: offsetOf({ clockAheadSeconds: relayClockAheadSeconds ?? 0 }) !== undefined,
   };
 }
 
-const isSilent = (heardAt: string, nowMs: number): boolean => nowMs - Date.parse(heardAt) > silentAfterMs;
+const isSilent = (heartbeatAt: string, nowMs: number): boolean =>
+  nowMs - Date.parse(heartbeatAt) > silentAfterMs;
 
 function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: number): void {
   const { format } = printing;
@@ -121,7 +122,7 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
       modeSince,
       optIn,
       clusterset,
-      relayHeardAt,
+      relayHeartbeatAt,
       firstListsApplied,
       circuitOpen,
       differences,
@@ -149,9 +150,9 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
         mode,
         optIn,
         ...ofSet(clusterset?.imports ?? '-', clusterset?.exports ?? '-'),
-        relayHeardAt === null
+        relayHeartbeatAt === null
           ? 'never'
-          : `${Math.max(0, Math.round((nowMs - Date.parse(relayHeardAt)) / 1000))} s ago`,
+          : `${Math.max(0, Math.round((nowMs - Date.parse(relayHeartbeatAt)) / 1000))} s ago`,
         firstListsApplied ? 'applied' : 'waiting',
         circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
         differences === null ? '-' : String(differences),
@@ -195,7 +196,7 @@ function endText(end: string, nowMs: number): string {
 }
 
 async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<ListedCluster> {
-  const heard = cluster.relay.heartbeatAtMs;
+  const { heartbeatAtMs } = cluster.relay;
   const endMs = cluster.readiness.credentialsEndMs;
   const usesSecret = cluster.api?.auth.type === 'secret' && !isDeregistered(cluster);
   return {
@@ -205,9 +206,9 @@ async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<Listed
     kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
     optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
     clusterset: askParts.flatMap((part) => part.listed(cluster))[0] ?? null,
-    relayHeardAt: heard > 0 ? new Date(heard).toISOString() : null,
-    queueLagSeconds: heard > 0 ? cluster.relay.queueLagSeconds : null,
-    relayClockAheadSeconds: heard > 0 ? cluster.relay.clockAheadSeconds : null,
+    relayHeartbeatAt: heartbeatAtMs > 0 ? new Date(heartbeatAtMs).toISOString() : null,
+    queueLagSeconds: heartbeatAtMs > 0 ? cluster.relay.queueLagSeconds : null,
+    relayClockAheadSeconds: heartbeatAtMs > 0 ? cluster.relay.clockAheadSeconds : null,
     firstListsApplied: hasSynced(cluster),
     circuitOpen: blockedBy(cluster) ?? null,
     credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,

@@ -30,13 +30,13 @@ export interface DoctorDeps {
 /** AWS refuses requests of a clock that is minutes off; times in answers look wrong before. */
 const toleratedSkewMs = 10_000;
 
-type Verdict = Omit<Finding, 'of' | 'question'>;
+type Verdict = Omit<Finding, 'subject' | 'question'>;
 
 export async function examine(deps: DoctorDeps): Promise<readonly Finding[]> {
   const { hub, identity, program } = deps;
-  const findings: Finding[] = [{ of: 'this machine', question: 'program', ...fine(program) }];
+  const findings: Finding[] = [{ subject: 'this machine', question: 'program', ...fine(program) }];
   if (identity)
-    findings.push({ of: 'this machine', question: 'credentials', ...(await answer(deps, identity)) });
+    findings.push({ subject: 'this machine', question: 'credentials', ...(await answer(deps, identity)) });
   let ids: readonly string[] = [];
   const table = await answer(deps, async () => {
     ids = [...(await listClusters(hub.table))].sort(naturalOrder);
@@ -44,12 +44,12 @@ export async function examine(deps: DoctorDeps): Promise<readonly Finding[]> {
   });
   const empty = wrong(table.found, 'no cluster is registered: describe one in clusters.yaml, and deploy');
   findings.push({
-    of: 'hub',
+    subject: 'hub',
     question: 'table',
     ...(table.verdict === 'fine' && ids.length === 0 ? empty : table),
   });
   // The table's answer has the hub's time.
-  if (table.verdict === 'fine') findings.push({ of: 'this machine', question: 'clock', ...clock(deps) });
+  if (table.verdict === 'fine') findings.push({ subject: 'this machine', question: 'clock', ...clock(deps) });
   const records = await concurrently(16, ids, (id) => readCluster(hub.table, id));
   return [
     ...findings,
@@ -82,7 +82,11 @@ function clock({ hub, now }: DoctorDeps): Verdict {
 }
 
 function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
-  const finding = (question: string, verdict: Verdict): Finding => ({ of: cluster.id, question, ...verdict });
+  const finding = (question: string, verdict: Verdict): Finding => ({
+    subject: cluster.id,
+    question,
+    ...verdict,
+  });
   const findings = [finding('relay', relay(cluster, nowMs))];
   if (cluster.relay.heartbeatAtMs === 0) return findings;
   const offset = offsetOf(cluster.relay);
@@ -119,15 +123,15 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
   return findings;
 }
 
-function relay({ id, mode, relay: heard }: ClusterRecord, nowMs: number): Verdict {
-  const { heartbeatAtMs } = heard;
+function relay({ id, mode, relay: state }: ClusterRecord, nowMs: number): Verdict {
+  const { heartbeatAtMs } = state;
   if (heartbeatAtMs === 0)
     return wrong(
       'no heartbeat yet',
       `apply its manifest (relay manifest ${id}), and read kubectl -n fleet-endpoints logs deployment/relay`,
     );
   const seconds = Math.max(0, Math.round((nowMs - heartbeatAtMs) / 1000));
-  const wait = waitOf(heard);
+  const wait = waitOf(state);
   const found = `last heartbeat ${seconds} s ago${wait ? `, ${wait}` : ''}`;
   // A cluster that has moved to another hub stays paused here.
   if (mode === 'paused') return fine(`${found}, and the cluster is paused`);
@@ -136,16 +140,16 @@ function relay({ id, mode, relay: heard }: ClusterRecord, nowMs: number): Verdic
 
 /** Returns findings that fit on a page. One line counts the healthy clusters. */
 export function pageOf(findings: readonly Finding[], mostLines = 40): readonly Finding[] {
-  const isGeneral = ({ of }: Finding): boolean => of === 'hub' || of === 'this machine';
+  const isGeneral = ({ subject }: Finding): boolean => subject === 'hub' || subject === 'this machine';
   const ofClusters = findings.filter((finding) => !isGeneral(finding));
   const bad = ofClusters.filter(({ verdict }) => verdict !== 'fine');
-  const ids = new Set(ofClusters.map(({ of }) => of));
-  const badIds = new Set(bad.map(({ of }) => of));
+  const ids = new Set(ofClusters.map(({ subject }) => subject));
+  const badIds = new Set(bad.map(({ subject }) => subject));
   const healthy: Finding[] =
     ids.size > badIds.size
       ? [
           {
-            of: 'clusters',
+            subject: 'clusters',
             question: 'without a finding',
             ...fine(`${ids.size - badIds.size} of ${ids.size}`),
           },
@@ -155,7 +159,7 @@ export function pageOf(findings: readonly Finding[], mostLines = 40): readonly F
     bad.length > mostLines
       ? [
           {
-            of: 'clusters',
+            subject: 'clusters',
             question: 'findings',
             ...wrong(`${bad.length - mostLines} more`, '-o json has all of them'),
           },

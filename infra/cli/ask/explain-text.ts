@@ -94,9 +94,9 @@ const maxNamed = 10;
 function podGroups(pods: readonly PodExplanation[]): readonly Line[] {
   const bySection = Map.groupBy(pods, sectionOf);
   return sections.flatMap((section): readonly Line[] => {
-    const of = bySection.get(section) ?? [];
-    if (of.length === 0) return [];
-    const byReason = Map.groupBy(of, (pod) => reasonLines(pod).join('\n'));
+    const alike = bySection.get(section) ?? [];
+    if (alike.length === 0) return [];
+    const byReason = Map.groupBy(alike, (pod) => reasonLines(pod).join('\n'));
     const groups = [...byReason].sort(([, a], [, b]) => b.length - a.length);
     const lines = groups.flatMap(([reason, alike]) => [
       ...reason.split('\n').map((line) => `  ${line}`),
@@ -104,7 +104,7 @@ function podGroups(pods: readonly PodExplanation[]): readonly Line[] {
     ]);
     return [
       '',
-      { text: `${section} (${of.length.toLocaleString('en')})`, style: sectionStyles[section] },
+      { text: `${section} (${alike.length.toLocaleString('en')})`, style: sectionStyles[section] },
       ...lines,
     ];
   });
@@ -142,10 +142,10 @@ function reasonLines({ endpoints, slices }: PodExplanation): readonly string[] {
   const alike = Map.groupBy(places, ({ verdict: { place, why, pending } }) =>
     JSON.stringify([placeTexts[place] ?? place, withoutTime(why), pending]),
   );
-  return [...alike.values()].map((of) => {
-    const [{ verdict }] = of as [(typeof places)[number]];
+  return [...alike.values()].map((alike) => {
+    const [{ verdict }] = alike as [(typeof places)[number]];
     const pending = verdict.pending ? ` [${verdict.pending}]` : '';
-    return `${of.map((p) => p.where).join(' and ')}: ${placeTexts[verdict.place] ?? verdict.place}, ${withoutTime(verdict.why)}${pending}`;
+    return `${alike.map((p) => p.where).join(' and ')}: ${placeTexts[verdict.place] ?? verdict.place}, ${withoutTime(verdict.why)}${pending}`;
   });
 }
 

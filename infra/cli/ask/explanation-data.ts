@@ -79,7 +79,7 @@ interface HubData {
 }
 
 interface WriterData {
-  readonly writer: WriterFor['who'];
+  readonly writer: WriterFor['writer'];
   readonly task: WriterFor['task'];
   readonly managedBy: string;
   readonly message: string;
@@ -165,10 +165,15 @@ const serviceData = (explanation: Explanation, now: number): Omit<ExplanationDat
   clusterset: explanation.clusterset ?? null,
 });
 
-const writerData = ({ who, task, as, why }: ReturnType<typeof writersFor>['slices']): WriterData => ({
-  writer: who,
+const writerData = ({
+  writer,
   task,
-  managedBy: as,
+  managedBy,
+  why,
+}: ReturnType<typeof writersFor>['slices']): WriterData => ({
+  writer,
+  task,
+  managedBy,
   message: why,
 });
 

@@ -6,7 +6,7 @@ import { whyNotKnown } from '#infra/cli/ask/history/not-known.ts';
 import { asRun } from '#infra/cli/ask/history/observed-then.ts';
 import { effectiveMs, isOfCluster } from '#infra/cli/ask/history/record-facts.ts';
 import { withRepeatsCounted } from '#infra/cli/ask/history/repeats.ts';
-import { exactTime, type Filter, type Told, tell } from '#infra/cli/ask/history/sentences.ts';
+import { exactTime, type Filter, type RunText, runText } from '#infra/cli/ask/history/sentences.ts';
 import { switchesThen } from '#infra/cli/ask/history/switches-then.ts';
 import { addressesThen, notKnown, type Then } from '#infra/cli/ask/history/then.ts';
 import { thereAre } from '#infra/cli/terminal/counted.ts';
@@ -76,9 +76,9 @@ export async function readHistory(table: Table, key: ServiceKey, period: Period)
 }
 
 /** For terminal and console: sentences, newest last. */
-export interface ToldHistory {
-  readonly told: readonly Told[];
-  /** The records of `told`, in the same order. */
+export interface HistoryRuns {
+  readonly runs: readonly RunText[];
+  /** The records of `runs`, in the same order. */
   readonly records: readonly HistoryRecord[];
   /** Remarks about the whole answer. */
   readonly remarks: readonly string[];
@@ -90,12 +90,12 @@ const ofShadow = 'the cluster is in shadow mode: the hub does not write, so it k
  * Throws a UsageError with the known names if the cluster, the service, or the filter's pod or address is
  * unknown.
  */
-export async function toldHistory(
+export async function readRuns(
   table: Table,
   key: ServiceKey,
   { sinceMs, ...period }: Period,
   filter: Filter = {},
-): Promise<ToldHistory> {
+): Promise<HistoryRuns> {
   const known = await readKnown(table, key);
   const { cluster, records, missing, hasOlder, days } = await readHistory(table, key, {
     ...period,
@@ -103,15 +103,15 @@ export async function toldHistory(
   });
   if (isUnknown(known, records)) throw await unknownService(table, key);
   checkFilter(key, records, known, filter);
-  // Of a Service that the hub has written too, the runs alone are told.
+  // Of a Service that the hub has written too, the runs alone are runs.
   const observed = records.some(isOfCluster)
     ? []
     : await readObserved(table, key, period.atMost ?? mostObserved);
   const all = [...records, ...observed.map(asRun)].sort((a, b) => effectiveMs(a) - effectiveMs(b));
   const inTime = all.filter((r) => effectiveMs(r) >= sinceMs);
   const runs = withRepeatsCounted(inTime).flatMap((record) => {
-    const told = tell(record, filter);
-    return told ? [{ record, told }] : [];
+    const text = runText(record, filter);
+    return text ? [{ record, text }] : [];
   });
   const missingInTime = missing.filter((id) => id >= sinceMs);
   const why = runs.length === 0 && known.service && whyNotWritten(known.service, cluster, known.outputs);
@@ -125,7 +125,7 @@ export async function toldHistory(
     ...(hasOlder ? ['runs before these: fleet-endpoints history'] : []),
     ...(missingInTime.length > 0 ? [missingText(missingInTime)] : []),
   ];
-  return { told: runs.map((r) => r.told), records: runs.map((r) => r.record), remarks };
+  return { runs: runs.map((r) => r.text), records: runs.map((r) => r.record), remarks };
 }
 
 const missingText = ([newest = 0, ...others]: readonly number[]): string =>
@@ -167,7 +167,7 @@ function checkFilter(
   );
   const check = (what: 'pod' | 'address', wanted: string | undefined): void => {
     if (wanted === undefined) return;
-    const all = [...new Set([...listed, ...moves].map((of) => of[what]).filter(Boolean))].sort();
+    const all = [...new Set([...listed, ...moves].map((entry) => entry[what]).filter(Boolean))].sort();
     if (all.includes(wanted)) return;
     throw new UsageError(
       `no ${what} ${wanted} is listed now or in the history of ${key.namespace}/${key.name} in ${key.cluster}: ${thereAre(all)}`,
@@ -201,7 +201,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const sinceGap = records.filter(({ id }) => id > gapMs);
   const switches = switchesThen(cluster, audits, atMs);
   const metaThen = { ...cluster, mode: switches.unpaused ?? cluster.mode, optIn: switches.optIn };
-  const standing = {
+  const state = {
     keptSinceMs: cluster.historySinceMs,
     switches,
     hasOutputs: outputs.some((o) => !isShadow(metaThen) || isOptInSlice(o)),
@@ -209,7 +209,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   };
   const reason = isPartlySaved
     ? 'an output of the Service is too large to be saved with its addresses'
-    : whyNotKnown(sinceGap, standing, atMs);
+    : whyNotKnown(sinceGap, state, atMs);
   const restored = restoredAfter(cluster, sinceGap, atMs);
   const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
   const isOfOthers = switches.mode === 'shadow' && !sinceGap.some(isOfCluster);

@@ -1,19 +1,19 @@
 /** History as lines for a terminal. */
-import type { Told } from '#infra/cli/ask/history/sentences.ts';
+import type { RunText } from '#infra/cli/ask/history/sentences.ts';
 import { exactTime, spanText } from '#infra/cli/ask/history/sentences.ts';
 import type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';
 import type { Line } from '#infra/cli/terminal/print-answer.ts';
-import type { ToldHistory } from './history-service.ts';
+import type { HistoryRuns } from './history-service.ts';
 
 export const historyLines = (
-  { told, remarks }: Pick<ToldHistory, 'told' | 'remarks'>,
+  { runs, remarks }: Pick<HistoryRuns, 'runs' | 'remarks'>,
   what: string,
 ): readonly Line[] => [
-  ...(told.length === 0 ? [`the history has no record of ${what}`] : told.flatMap(runLines)),
+  ...(runs.length === 0 ? [`the history has no record of ${what}`] : runs.flatMap(runLines)),
   ...remarks,
 ];
 
-export const runLines = ({ kind, headline, lines }: Told): readonly Line[] => [
+export const runLines = ({ kind, headline, lines }: RunText): readonly Line[] => [
   kind === 'failed'
     ? { text: headline, style: 'bad' }
     : kind === 'held'

@@ -14,7 +14,7 @@ export interface ServiceEntry {
   /** The writer of its endpoints in a few words, and the reason in a sentence. */
   readonly writer: string;
   readonly why: string;
-  readonly writers: { readonly [C in Controller]: WriterFor['who'] };
+  readonly writers: { readonly [C in Controller]: WriterFor['writer'] };
   /** Numbers of pods that the selector matches, and of ready ones with a port of the Service. */
   readonly selected: number;
   readonly ready: number;

@@ -33,7 +33,7 @@ export async function serviceRows(table: Table, id: string, only?: string): Prom
     return services.map((service): ServiceEntry => {
       const { name: writer, why } = writerFacts(service, cluster);
       const { endpoints, slices } = writersFor(service, cluster);
-      const writers = { endpoints: endpoints.who, slices: slices.who };
+      const writers = { endpoints: endpoints.writer, slices: slices.writer };
       const { name } = service.metadata;
       const differs = isShadow(cluster) && differing.has(`${namespace}/${name}`);
       return {

@@ -28,7 +28,7 @@ Examples:
     )
     .action(async (chosen: string | undefined, service: string | undefined, options: Chosen) => {
       const [
-        { toldHistory },
+        { readRuns },
         { historyData, runData },
         { historyLines, runLines },
         { follow },
@@ -48,7 +48,7 @@ Examples:
       const printing = printingOf(options);
       const { format } = printing;
       const filter = { address: options.address, pod: options.pod };
-      const history = (sinceMs: number) => toldHistory(table, key, { sinceMs, nowMs: now() }, filter);
+      const history = (sinceMs: number) => readRuns(table, key, { sinceMs, nowMs: now() }, filter);
       const sinceMs = spanOfMs === undefined ? 0 : now() - spanOfMs;
       const first = await history(sinceMs);
       const isData = format === 'json' || format === 'yaml';
@@ -68,13 +68,13 @@ Examples:
       }
       let printed = Number.NEGATIVE_INFINITY;
       await follow(async () => {
-        const { told, records } = printed === Number.NEGATIVE_INFINITY ? first : await history(printed + 1);
+        const { runs, records } = printed === Number.NEGATIVE_INFINITY ? first : await history(printed + 1);
         for (const [i, record] of records.entries()) {
           const data = runData(record, filter);
           const asData = format === 'yaml' ? ['---', ...linesAsData(data, 'yaml')] : [JSON.stringify(data)];
-          const lines = isData ? asData : runLines(told[i] as (typeof told)[number]);
+          const lines = isData ? asData : runLines(runs[i] as (typeof runs)[number]);
           printLines(lines, printing);
-          printed = Math.max(printed, record.untilMs, (told[i] as (typeof told)[number]).atMs);
+          printed = Math.max(printed, record.untilMs, (runs[i] as (typeof runs)[number]).atMs);
         }
       });
     });

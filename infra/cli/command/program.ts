@@ -95,7 +95,8 @@ function answering(command: Command): Command {
     // The arguments of each command are in its own help: with them little room is left for descriptions.
     subcommandTerm: (below) => below.name(),
     // The option --help is listed already.
-    visibleCommands: (of) => new Help().visibleCommands(of).filter((below) => below.name() !== 'help'),
+    visibleCommands: (command) =>
+      new Help().visibleCommands(command).filter((below) => below.name() !== 'help'),
   });
   command.configureOutput({ outputError: (text, write) => write(withoutFarGuess(text)) });
   for (const below of command.commands) answering(below);

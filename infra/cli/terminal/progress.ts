@@ -20,7 +20,7 @@ export interface ProgressOutput {
 
 const width = 24;
 const drawnEveryMs = 100;
-const toldEveryMs = 10_000;
+const printedEveryMs = 10_000;
 const erase = '\r\x1b[2K';
 
 /** `redriving ██████░░░░░░ 12 of 40 (30 %) messages` */
@@ -43,7 +43,7 @@ export function progress(
   out: ProgressOutput = process.stderr,
   now: () => number = Date.now,
 ): Progress {
-  let saidAt = now();
+  let printedAt = now();
   let isDrawn = false;
   const clear = (): void => {
     if (isDrawn) out.write(erase);
@@ -51,9 +51,9 @@ export function progress(
   };
   return {
     update(done, total, what) {
-      const every = out.isTTY ? drawnEveryMs : toldEveryMs;
-      if (now() - saidAt < every && !(out.isTTY && done === total)) return;
-      saidAt = now();
+      const every = out.isTTY ? drawnEveryMs : printedEveryMs;
+      if (now() - printedAt < every && !(out.isTTY && done === total)) return;
+      printedAt = now();
       if (out.isTTY) {
         // A line that wraps could not be erased.
         out.write(

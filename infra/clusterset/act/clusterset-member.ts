@@ -45,7 +45,7 @@ export async function noteSwitch(
   });
 }
 
-export function standing(cluster: ClusterRecord): readonly string[] {
+export function memberLines(cluster: ClusterRecord): readonly string[] {
   const { id } = cluster;
   if (!isMember(cluster)) return [`${id}  is in no clusterset`];
   const membership = membershipOf(cluster);
@@ -58,14 +58,14 @@ export function standing(cluster: ClusterRecord): readonly string[] {
     `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which may overlap with other clusters' : ''}`,
     `    namespaces: ${sameness === 'all' ? 'every one takes imports' : `those with the label fleet-endpoints/clusterset: ${set} take imports`}`,
     `    its changes are batched for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,
-    ...unheardKinds(cluster).map(
+    ...unlistedKinds(cluster).map(
       (kind) =>
         `    its relay has sent no list of ${kind}s: the kind is not installed, or the relay does not watch it, or has just started`,
     ),
   ];
 }
 
-function unheardKinds(cluster: ClusterRecord): readonly ClustersetKind[] {
+function unlistedKinds(cluster: ClusterRecord): readonly ClustersetKind[] {
   const needed: readonly (readonly [ClustersetKind, boolean])[] = [
     ['ServiceExport', exportsAnything(cluster)],
     ['ServiceImport', importsAnything(cluster)],

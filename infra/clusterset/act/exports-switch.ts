@@ -23,7 +23,7 @@ import { exportsOfCluster } from '#shared/clusterset/store/exports-of-cluster.ts
 import { concurrently } from '#shared/concurrently.ts';
 import { listed } from '#shared/store/pages.ts';
 import type { Table } from '#shared/store/table.ts';
-import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
+import { memberLines, memberOf, noteSwitch, type SetSwitchOptions } from './clusterset-member.ts';
 import { toLetIn } from './imports-switch.ts';
 
 export interface ExportsOptions extends SetSwitchOptions {
@@ -42,7 +42,7 @@ export async function exportsCommand(
   const cluster = await memberOf(hub, options.id);
   const { id, mode } = cluster;
   const membership = membershipOf(cluster);
-  if (options.exports === undefined) return say(...standing(cluster));
+  if (options.exports === undefined) return say(...memberLines(cluster));
   console.error(`exports on ${hub.name}`);
   const namespaces = parseNamespaces(options.exports);
   if (!isMember(cluster)) throw new UsageError(`${id} is in no clusterset: ${toLetIn(id, 'exports')}`);

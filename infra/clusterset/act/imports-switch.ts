@@ -18,7 +18,7 @@ import {
   saveMembership,
 } from '#shared/clusterset/membership/clusterset-membership.ts';
 import { importManagedBy } from '#shared/kube/names.ts';
-import { memberOf, noteSwitch, type SetSwitchOptions, standing } from './clusterset-member.ts';
+import { memberLines, memberOf, noteSwitch, type SetSwitchOptions } from './clusterset-member.ts';
 import { withdrawImports } from './imports-withdraw.ts';
 
 export interface ImportsOptions extends SetSwitchOptions {
@@ -45,7 +45,7 @@ export async function importsCommand(
   const membership = membershipOf(cluster);
   if (imports === undefined)
     return say(
-      ...standing(cluster),
+      ...memberLines(cluster),
       ...(await importLines(hub.table, cluster)),
       ...(await otherSetsLines(hub.table, cluster)),
     );

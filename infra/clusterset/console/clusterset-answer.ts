@@ -34,13 +34,13 @@ export async function clustersetAnswer(table: Table, now: number): Promise<Clust
   const members = found.filter(takesPart);
   const names = await readNames(table, members);
   const services = names.map((name) => setServiceRow(name, members, now));
-  const heard = members.map(({ record }) => ({
+  const witnesses = members.map(({ record }) => ({
     witness: witnessOf(record),
     region: membershipOf(record).region,
   }));
   return {
     members: members.map((member) => memberRow(member, services, now)),
-    isHalfSilent: isHalfSilent(heard, now),
+    isHalfSilent: isHalfSilent(witnesses, now),
     services,
   };
 }
@@ -119,18 +119,18 @@ const noEntries: SetEntries = { exportTexts: new Map(), winner: undefined };
 /** Reads the Services of exports that are missing in the set, because they explain why. */
 async function readName(
   table: Table,
-  name: Omit<NameOfSet, 'untold'>,
+  name: Omit<NameOfSet, 'unmerged'>,
   members: readonly Member[],
 ): Promise<NameOfSet> {
   const key = `${name.namespace}/${name.name}`;
-  const untold = members.filter((m) => m.exports.has(key) && !name.entries.exportTexts.has(m.record.id));
+  const unmerged = members.filter((m) => m.exports.has(key) && !name.entries.exportTexts.has(m.record.id));
   const services = await concurrently(
     4,
-    untold,
+    unmerged,
     async ({ record: { id } }): Promise<readonly [string, Service | undefined]> => {
       const stored = await readObject({ table, cluster: id }, 'Service', name.namespace, name.name);
       return [id, decodeObjectOf('Service', stored)];
     },
   );
-  return { ...name, untold: new Map(services) };
+  return { ...name, unmerged: new Map(services) };
 }

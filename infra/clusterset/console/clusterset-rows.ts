@@ -1,8 +1,8 @@
 /** Rows of the console for each exported name and each member of a set, from the members' records. */
 
-import { importerStanding } from '#infra/clusterset/ask/explain/importer-standing.ts';
+import { importerStatus } from '#infra/clusterset/ask/explain/importer-status.ts';
 import { exportsText } from '#infra/clusterset/ask/explain/set-member-facts.ts';
-import { sourceStanding } from '#infra/clusterset/ask/explain/source-standing.ts';
+import { sourceStatus } from '#infra/clusterset/ask/explain/source-status.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { validityOf } from '#shared/clusterset/exports/export-validity.ts';
 import { checkExport } from '#shared/clusterset/exports/exported-service.ts';
@@ -33,13 +33,13 @@ export interface NameOfSet {
   readonly name: string;
   readonly entries: SetEntries;
   /** Services of exports that are missing in the set, by cluster. */
-  readonly untold: ReadonlyMap<string, Service | undefined>;
+  readonly unmerged: ReadonlyMap<string, Service | undefined>;
 }
 
 type Source = SetServiceRow['sources'][number];
 
-export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number): SetServiceRow {
-  const { set, namespace, name, entries } = of;
+export function setServiceRow(nameOfSet: NameOfSet, all: readonly Member[], now: number): SetServiceRow {
+  const { set, namespace, name, entries } = nameOfSet;
   const members = all.filter((m) => membershipOf(m.record).set === set);
   const key = `${namespace}/${name}`;
   const memberOf = (cluster: string): Member | undefined => members.find((m) => m.record.id === cluster);
@@ -49,18 +49,18 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
   // All members of a set have the same setting.
   const precedence = members[0] ? membershipOf(members[0].record).precedence : 'sticky';
   const merged = mergeExports(published, { winner: settledWinner(entries.winner, now), precedence });
-  const told = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
+  const mergedSources = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
     const member = memberOf(cluster);
-    return member ? [{ cluster, ...sourceStanding(member.record, now) }] : [];
+    return member ? [{ cluster, ...sourceStatus(member.record, now) }] : [];
   });
-  const untold = [...of.untold].map(([cluster, service]) =>
-    untoldSource(of, memberOf(cluster), cluster, service),
+  const unmerged = [...nameOfSet.unmerged].map(([cluster, service]) =>
+    unmergedSource(nameOfSet, memberOf(cluster), cluster, service),
   );
-  const silent = told.filter((s) => s.state === 'silent').map((s) => s.cluster);
+  const silent = mergedSources.filter((s) => s.state === 'silent').map((s) => s.cluster);
   const importers = members
     .filter((m) => importsAnything(m.record) || m.imports.has(key))
     .map((member): SetServiceRow['importers'][number] => {
-      const standing = importerStanding({
+      const status = importerStatus({
         record: member.record,
         namespaceName: namespace,
         namespace: member.namespaces.get(namespace),
@@ -72,7 +72,7 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
         silent,
         now,
       });
-      return { cluster: member.record.id, ...standing };
+      return { cluster: member.record.id, ...status };
     });
   const sentence = ({ cluster, state, why }: StateOfCluster<string>): string =>
     `${cluster} is ${state}: ${why}`;
@@ -80,18 +80,18 @@ export function setServiceRow(of: NameOfSet, all: readonly Member[], now: number
     set,
     namespace,
     name,
-    sources: [...told, ...untold],
+    sources: [...mergedSources, ...unmerged],
     importers,
     remarks: [
       ...(merged?.conflicts.map((c) => `${c.reason}: ${c.message}`) ?? []),
-      ...[...told, ...untold].filter((s) => s.state !== 'fresh').map(sentence),
+      ...[...mergedSources, ...unmerged].filter((s) => s.state !== 'fresh').map(sentence),
       ...importers.filter((i) => i.state === 'refused' || i.state === 'pending').map(sentence),
       ...together(members.flatMap((member) => reportRemarks(member, key))),
     ],
   };
 }
 
-function untoldSource(
+function unmergedSource(
   { namespace, name }: NameOfSet,
   member: Member | undefined,
   cluster: string,
@@ -159,7 +159,7 @@ export function memberRow(
     set,
     exports: exportsText(record) ?? (exports.size > 0 ? 'nothing (any more)' : 'nothing'),
     imports,
-    ...sourceStanding(record, now),
+    ...sourceStatus(record, now),
     exported: sources.filter((s) => s.state !== 'not valid').length,
     refused: sources.filter((s) => s.state === 'not valid').length,
     imported: importers.filter((i) => i.state === 'imported').length,

@@ -39,10 +39,10 @@ export async function reportImports({ connections, print, signal }: ReportOption
         // If the cluster does not answer, or does not serve the kind yet, its former state stays.
         const imports = await importsIn(api).catch(() => undefined);
         if (!imports) return [];
-        const before = looks.get(id) ?? { seen: [], told: [] };
+        const before = looks.get(id) ?? { seen: [], printed: [] };
         const look = nextPolled(before, importStates(id, imports));
         looks.set(id, look);
-        return changedLines(before.told, look.told);
+        return changedLines(before.printed, look.printed);
       }),
     );
     const all = signal.aborted ? [] : lines.flat();
@@ -106,7 +106,9 @@ function endpointsBySource(slices: readonly EndpointSlice[]): ReadonlyMap<string
     counts.set(
       source,
       Math.max(
-        ...[...byFamily.values()].map((of) => of.reduce((sum, s) => sum + (s.endpoints?.length ?? 0), 0)),
+        ...[...byFamily.values()].map((slices) =>
+          slices.reduce((sum, s) => sum + (s.endpoints?.length ?? 0), 0),
+        ),
       ),
     );
   }
@@ -116,19 +118,19 @@ function endpointsBySource(slices: readonly EndpointSlice[]): ReadonlyMap<string
 export interface Polled {
   readonly seen: readonly ImportLine[];
   /** The imports as they were last printed. */
-  readonly told: readonly ImportLine[];
+  readonly printed: readonly ImportLine[];
 }
 
 /**
  * An import is printed when two polls in a row find the same state. While an import is being set up, each
  * poll finds another source.
  */
-export function nextPolled({ seen, told }: Polled, now: readonly ImportLine[]): Polled {
+export function nextPolled({ seen, printed }: Polled, now: readonly ImportLine[]): Polled {
   const find = (lines: readonly ImportLine[], key: string) => lines.find((line) => line.key === key);
   return {
     seen: now,
-    told: now.flatMap((line) =>
-      find(seen, line.key)?.stands === line.stands ? line : (find(told, line.key) ?? []),
+    printed: now.flatMap((line) =>
+      find(seen, line.key)?.stands === line.stands ? line : (find(printed, line.key) ?? []),
     ),
   };
 }

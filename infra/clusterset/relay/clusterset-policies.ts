@@ -109,8 +109,8 @@ function takesImports(relayNamespace: string, { set, sameness }: ImportTasks): R
 }
 
 const isOfImports = (it: string): string => `${manager(it)} == '${importsManagedBy}'`;
-const isInBoth = (of: (it: string) => string): string =>
-  `(${onWrite(of('object'))}) && (${onOld(of('oldObject'))})`;
+const isInBoth = (isIn: (it: string) => string): string =>
+  `(${onWrite(isIn('object'))}) && (${onOld(isIn('oldObject'))})`;
 
 /** For the policy of the other slices. It sees a slice that becomes one of an import, or was one. */
 export const isNotImported: Named = { name: 'not-imported', expression: `!(${isInBoth(isOfImports)})` };

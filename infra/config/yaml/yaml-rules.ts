@@ -26,10 +26,10 @@ export function mapping(what: string, rule: (value: Mapping) => readonly string[
  * The shape, then a rule about the whole, if every part of it could be read. The rule's sentence is reported
  * at the value.
  */
-export function checked<T>(of: Shape<T>, rule: (value: T) => string | undefined): Shape<T> {
-  return shape(of.schema, (node, at) => {
+export function checked<T>(inner: Shape<T>, rule: (value: T) => string | undefined): Shape<T> {
+  return shape(inner.schema, (node, at) => {
     const before = at.problemCount();
-    const value = of(node, at);
+    const value = inner(node, at);
     const broken = value === undefined || at.problemCount() > before ? undefined : rule(value);
     if (broken) at.problem(broken);
     return value;
@@ -38,12 +38,12 @@ export function checked<T>(of: Shape<T>, rule: (value: T) => string | undefined)
 
 /** No two items with the same key; reported at the later one. */
 export function unique<T>(
-  of: Shape<readonly T[]>,
+  inner: Shape<readonly T[]>,
   name: string,
   key: (item: T) => unknown,
 ): Shape<readonly T[]> {
-  return shape(of.schema, (node, at) => {
-    const items = of(node, at);
+  return shape(inner.schema, (node, at) => {
+    const items = inner(node, at);
     const seen = new Map<unknown, number>();
     items?.forEach((item, i) => {
       const k = item === undefined ? undefined : key(item);

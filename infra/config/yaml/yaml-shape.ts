@@ -36,15 +36,15 @@ type Field<T> = {
 export type Fields = { readonly [name: string]: Field<unknown> };
 type Values<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
-export const required = <T>(of: Shape<T>, doc = ''): Field<T> => ({ shape: of, required: true, doc });
-export const withDefault = <T>(of: Shape<T>, fallback: T, doc = ''): Field<T> => ({
-  shape: of,
+export const required = <T>(inner: Shape<T>, doc = ''): Field<T> => ({ shape: inner, required: true, doc });
+export const withDefault = <T>(inner: Shape<T>, fallback: T, doc = ''): Field<T> => ({
+  shape: inner,
   required: false,
   fallback,
   doc,
 });
-export const optional = <T>(of: Shape<T>, doc = ''): Field<T | undefined> => ({
-  shape: of as Shape<T | undefined>,
+export const optional = <T>(inner: Shape<T>, doc = ''): Field<T | undefined> => ({
+  shape: inner as Shape<T | undefined>,
   required: false,
   doc,
 });
@@ -53,11 +53,11 @@ export class YamlProblems extends Error {
   override readonly name = 'YamlProblems';
 }
 
-export function readYaml<T>(file: string, text: string, of: Shape<T>): T {
+export function readYaml<T>(file: string, text: string, inner: Shape<T>): T {
   const lines = new LineCounter();
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-    return readDocument(document, of, (offset) => {
+    return readDocument(document, inner, (offset) => {
       const { line, col } = lines.linePos(offset);
       return `${file}:${line}:${col}`;
     });
@@ -75,15 +75,15 @@ export function readYaml<T>(file: string, text: string, of: Shape<T>): T {
 export function readValue<T>(
   name: string,
   value: unknown,
-  of: Shape<T>,
+  inner: Shape<T>,
   isLater: (value: unknown) => boolean,
 ): T {
-  return readDocument(new Document(value, { aliasDuplicateObjects: false }), of, () => name, isLater);
+  return readDocument(new Document(value, { aliasDuplicateObjects: false }), inner, () => name, isLater);
 }
 
 function readDocument<T>(
   document: Document,
-  of: Shape<T>,
+  inner: Shape<T>,
   place: (offset: number) => string,
   isLater?: (value: unknown) => boolean,
 ): T {
@@ -102,7 +102,7 @@ function readDocument<T>(
     },
   });
   const value =
-    problems.length === 0 ? of(document.contents, withNodes(at, '', document.contents)) : undefined;
+    problems.length === 0 ? inner(document.contents, withNodes(at, '', document.contents)) : undefined;
   if (problems.length > 0) {
     const places = problems
       .sort((a, b) => a.offset - b.offset)
@@ -207,10 +207,10 @@ export function list<T>(item: Shape<T>): Shape<readonly T[]> {
 }
 
 /** A list, or one word in its place. */
-export function listOr<T, W extends string>(of: Shape<readonly T[]>, word: W): Shape<readonly T[] | W> {
-  return shape({ oneOf: [of.schema, { const: word }] }, (node, at) => {
+export function listOr<T, W extends string>(inner: Shape<readonly T[]>, word: W): Shape<readonly T[] | W> {
+  return shape({ oneOf: [inner.schema, { const: word }] }, (node, at) => {
     if (isScalar(node) && node.value === word) return word;
-    return isSeq(node) ? of(node, at) : at.problem(`${describe(node)}: a list, or ${word}, is needed`);
+    return isSeq(node) ? inner(node, at) : at.problem(`${describe(node)}: a list, or ${word}, is needed`);
   });
 }
 
@@ -231,11 +231,11 @@ export function text<T extends string = string>(
 }
 
 /** A value on which the templates depend, so it can't be a placeholder. */
-export const known = <T>(of: Shape<T>): Shape<T> =>
-  shape(of.schema, (node, at) =>
+export const known = <T>(inner: Shape<T>): Shape<T> =>
+  shape(inner.schema, (node, at) =>
     isScalar(node) && at.isLater?.(node.value)
       ? at.problem('a token is given: the value must be known at the synthesis')
-      : of(node, at),
+      : inner(node, at),
   );
 
 export const literal = <T extends string>(value: T): Shape<T> =>

@@ -47,7 +47,7 @@ export class StoreWithSources extends SqsStore {
   }
 
   /** Adds the attribute to the messages of an answer that has attributes. */
-  tellSources(answer: unknown): void {
+  noteSources(answer: unknown): void {
     const { Messages = [] } = (answer ?? {}) as {
       readonly Messages?: readonly { readonly MessageId: string; Attributes?: object }[];
     };

@@ -30,7 +30,7 @@ export async function startQueues(port: number, dataDir: string): Promise<Queues
   const { stores, persistence } = openStores(dataDir);
   const app = buildApp({ logger: false, stores: stores as never });
   app.addHook('preSerialization', async (_request, _reply, answer) => {
-    stores.sqsStore.tellSources(answer);
+    stores.sqsStore.noteSources(answer);
     return answer;
   });
   const address = new URL(await app.listen({ host: '127.0.0.1', port }));
@@ -60,7 +60,7 @@ interface Queue {
 interface Store {
   persistence?: Persistence;
   allQueues(): Iterable<Queue>;
-  tellSources(answer: unknown): void;
+  noteSources(answer: unknown): void;
   shutdown(): void;
 }
 interface Persistence {

@@ -60,7 +60,7 @@ const encodeAnnotated = ({ valid, invalid, sliced, stray }: AnnotatedServices): 
   [valid, invalid, ...(sliced !== undefined && stray !== undefined ? [sliced, stray] : [])].join(' ');
 
 /** Changes by a heartbeat. */
-export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs' | 'queueLagSeconds' | 'clockAheadSeconds'> &
+export type RelayHeartbeat = Pick<RelayState, 'heartbeatAtMs' | 'queueLagSeconds' | 'clockAheadSeconds'> &
   Partial<Pick<RelayState, 'kubernetesVersion' | 'annotated'>> & {
     readonly readUpTo: { readonly [K in Kind]?: Version };
   };
@@ -72,7 +72,7 @@ export type HeardOfRelay = Pick<RelayState, 'heartbeatAtMs' | 'queueLagSeconds' 
 export async function recordRead(
   table: Table,
   { id, incarnation }: ClusterIncarnation,
-  readUpTo: HeardOfRelay['readUpTo'],
+  readUpTo: RelayHeartbeat['readUpTo'],
 ): Promise<void> {
   for (const [kind, version] of Object.entries(readUpTo)) {
     const attribute = readUpToAttribute(kind as Kind);
@@ -92,9 +92,10 @@ export async function recordRead(
 export async function recordHeartbeat(
   table: Table,
   { id, incarnation }: ClusterIncarnation,
-  heard: HeardOfRelay,
+  heartbeat: RelayHeartbeat,
 ): Promise<boolean> {
-  const { heartbeatAtMs, queueLagSeconds, clockAheadSeconds, kubernetesVersion, annotated, readUpTo } = heard;
+  const { heartbeatAtMs, queueLagSeconds, clockAheadSeconds, kubernetesVersion, annotated, readUpTo } =
+    heartbeat;
   const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };
   // Both are usually 0, and then absent: the record is to stay within the kilobyte of one write unit.
   if (queueLagSeconds !== 0) set[attributes.queueLagSeconds] = queueLagSeconds;

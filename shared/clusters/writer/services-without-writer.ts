@@ -15,7 +15,7 @@ export function servicesWithoutWriter(
   const { annotated } = cluster.relay;
   if (!annotated) return undefined;
   if (!hasRuns(cluster)) return 0;
-  const hasWriter = writerFor(optedIn, cluster, 'slices').who !== 'nobody';
+  const hasWriter = writerFor(optedIn, cluster, 'slices').writer !== 'nobody';
   return annotated.invalid + (annotated.stray ?? 0) + (hasWriter ? 0 : annotated.valid);
 }
 

@@ -16,9 +16,9 @@ export type WriterSwitches = Pick<
 >;
 
 export interface WriterFor {
-  readonly who: 'hub' | 'built-in' | 'other' | 'nobody';
+  readonly writer: 'hub' | 'built-in' | 'other' | 'nobody';
   /** Managed-by label of the objects that the hub would write. */
-  readonly as: string;
+  readonly managedBy: string;
   // Slices of a former writer: hand-over.ts.
   /**
    * `compare`: compares with the objects of the built-in controllers. `preview`: computes and shows the
@@ -55,9 +55,14 @@ export function writerFor(
 ): WriterFor {
   const { by, reason } = service ? writerOf(service) : gone;
   const isOn = cluster.optIn !== 'off' && !cluster.withdrawsOptIn;
-  const as = by === 'opt-in' && isOn && controller === 'slices' ? optInManagedBy : managedBy[controller];
+  const managedBy =
+    by === 'opt-in' && isOn && controller === 'slices' ? optInManagedBy : managedByOf[controller];
   const isWithdrawn = cluster.withdrawsOptIn && by !== 'built-in' && by !== 'none';
-  return { ...decide(service, cluster, controller), as, ...(isWithdrawn ? withdrawn : { by, reason }) };
+  return {
+    ...decide(service, cluster, controller),
+    managedBy,
+    ...(isWithdrawn ? withdrawn : { by, reason }),
+  };
 }
 
 const gone = { by: 'built-in', reason: 'the Service is gone' } as const;
@@ -65,7 +70,7 @@ const withdrawn = {
   by: 'none',
   reason: 'the slices of Services that opt in are withdrawn from this cluster',
 } as const;
-const managedBy = { endpoints: endpointsManagedBy, slices: slicesManagedBy } as const;
+const managedByOf = { endpoints: endpointsManagedBy, slices: slicesManagedBy } as const;
 
 function decide(service: Service | undefined, cluster: WriterSwitches, controller: Controller): Decided {
   const { by, reason } = service ? writerOf(service) : gone;
@@ -82,13 +87,13 @@ function decide(service: Service | undefined, cluster: WriterSwitches, controlle
   }
 }
 
-type Decided = Pick<WriterFor, 'who' | 'task' | 'name' | 'why'>;
+type Decided = Pick<WriterFor, 'writer' | 'task' | 'name' | 'why'>;
 
 const us = 'fleet-endpoints';
 const builtIn = 'the built-in controllers';
 
 const nobody = (short: string, why: string): Decided => ({
-  who: 'nobody',
+  writer: 'nobody',
   task: 'none',
   name: `no writer: ${short}`,
   why,
@@ -100,7 +105,7 @@ function ofSelector(
   controller: Controller,
 ): Decided {
   const theirs = (why: string, name = builtIn): Decided => ({
-    who: 'built-in',
+    writer: 'built-in',
     task: 'none',
     name,
     why: `${reason}, and ${why}`,
@@ -116,7 +121,7 @@ function ofSelector(
   if (isShadow({ mode }))
     return { ...theirs('the cluster is in shadow mode: the hub compares'), task: 'compare' };
   return {
-    who: 'hub',
+    writer: 'hub',
     task: 'write',
     name: us,
     why: `${reason}, and the cluster is active: the hub writes in place of ${builtIn}`,
@@ -145,11 +150,11 @@ function ofAnnotation(
   if (writerConflict) return inConflict(`${reason};`);
   const beside = isShadow({ mode }) ? `, beside ${builtIn}` : '';
   const why = `${reason}; the cluster’s switch for opt-in is active: the hub writes its slices${beside}, and no Endpoints`;
-  return { who: 'hub', task: 'write', name: `${us}, opt-in`, why };
+  return { writer: 'hub', task: 'write', name: `${us}, opt-in`, why };
 }
 
 const inConflict = (reason: string): Decided => ({
-  who: 'other',
+  writer: 'other',
   task: 'none',
   name: 'another writer',
   why: `${reason} another writer keeps writing our objects: the hub has stopped until the mode is switched`,
@@ -157,7 +162,7 @@ const inConflict = (reason: string): Decided => ({
 
 const ofNone = (service: Service | undefined, reason: string): Decided =>
   service?.spec?.type === 'ExternalName'
-    ? { who: 'nobody', task: 'none', name: 'no writer', why: reason }
+    ? { writer: 'nobody', task: 'none', name: 'no writer', why: reason }
     : {
         ...nobody(
           'no selector',

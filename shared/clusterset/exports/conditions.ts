@@ -7,7 +7,7 @@ import type { Condition } from '#shared/kube/mcs-types.ts';
 import type { ExportValidity } from './export-validity.ts';
 import type { Conflict, MergedExports } from './merge.ts';
 
-export interface ExportStanding {
+export interface ExportStatus {
   readonly validity: ExportValidity;
   /** Conflicts between all exports of the name. An export that is not in the set has none. */
   readonly conflicts: readonly Conflict[];
@@ -38,7 +38,7 @@ export function exportConditions({
   failure,
   problems = [],
   endpoints = validity.valid ? 'followed' : undefined,
-}: ExportStanding): readonly UntimedCondition[] {
+}: ExportStatus): readonly UntimedCondition[] {
   const conflict = endpoints !== undefined && conflicts.length > 0;
   return [
     validity.valid
@@ -60,7 +60,7 @@ function readiness({
   validity,
   failure,
   endpoints,
-}: Pick<ExportStanding, 'validity' | 'failure' | 'endpoints'>): UntimedCondition {
+}: Pick<ExportStatus, 'validity' | 'failure' | 'endpoints'>): UntimedCondition {
   if (!validity.valid) {
     const stays = endpoints
       ? `: its import stays until the ServiceExport is deleted, ${endpointsTexts[endpoints]}`

@@ -30,12 +30,12 @@ export function isOurImport(
   set: string,
   { derived, writtenBy }: BesideImport = {},
 ): boolean {
-  const said = serviceImport.metadata.annotations?.[annotationClusterset];
-  if (isManaged(serviceImport) && said === set) return true;
+  const annotated = serviceImport.metadata.annotations?.[annotationClusterset];
+  if (isManaged(serviceImport) && annotated === set) return true;
   if (!derived || !isOwnedByImport(derived, serviceImport)) return false;
-  if (said !== undefined && said !== set)
+  if (annotated !== undefined && annotated !== set)
     return isManaged(derived) && writtenBy !== undefined && isWrittenBy(derived, writtenBy);
-  return isManaged(serviceImport) || said === set || isManaged(derived);
+  return isManaged(serviceImport) || annotated === set || isManaged(derived);
 }
 
 const isWrittenBy = ({ metadata }: Service, manager: string): boolean =>

@@ -102,9 +102,9 @@ function byReason(pod: string, moves: readonly Move[], why: Why): readonly PodMo
     cause: move.from === move.to ? { why: '' } : why(pod, move.where),
   }));
   const reasons = Map.groupBy(causes, ({ cause }) => JSON.stringify(cause));
-  return [...reasons.values()].map((of) => ({
+  return [...reasons.values()].map((alike) => ({
     pod,
-    ...(of[0] as (typeof causes)[number]).cause,
-    moves: of.map(({ move }) => move),
+    ...(alike[0] as (typeof causes)[number]).cause,
+    moves: alike.map(({ move }) => move),
   }));
 }

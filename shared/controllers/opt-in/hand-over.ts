@@ -106,7 +106,9 @@ function servesAll(slices: readonly EndpointSlice[], ready: HandOverInput['ready
   const ending = terminating(slices);
   return (
     slices.length > 0 &&
-    ready.every((of) => served.has(placeOf(of)) || (of.uid !== undefined && ending.has(of.uid)))
+    ready.every(
+      (endpoint) => served.has(placeOf(endpoint)) || (endpoint.uid !== undefined && ending.has(endpoint.uid)),
+    )
   );
 }
 

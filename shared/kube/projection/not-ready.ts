@@ -11,16 +11,16 @@ export const maxNotReadyBytes = 1024;
 const maxMessageBytes = 160;
 const maxNameBytes = 64;
 
-type Told = readonly [reason: string, message: string];
+type RunText = readonly [reason: string, message: string];
 /** `w` waits, `e` has ended, `u` startup probe has not succeeded, `p` readiness probe fails, `r` runs. */
 type ContainerState = 'w' | 'e' | 'u' | 'p' | 'r';
 type ContainerTuple = readonly [name: string, state: ContainerState, reason?: string, exitCode?: number];
 
 interface NotReady {
   /** The condition Ready. */
-  readonly r?: Told;
+  readonly r?: RunText;
   /** The condition PodScheduled, if it is False. */
-  readonly s?: Told;
+  readonly s?: RunText;
   /** Readiness gates whose condition is not True; without a status there is no condition. */
   readonly g?: readonly (readonly [type: string, status?: string])[];
   /** The init container, or the sidecar, that holds the others up. */
@@ -75,7 +75,7 @@ function notReadyOf({ spec, status = {} }: Pod, atMost: number): NotReady {
   };
 }
 
-const told = ({ reason = '', message = '' }: { reason?: string; message?: string }): Told | undefined =>
+const told = ({ reason = '', message = '' }: { reason?: string; message?: string }): RunText | undefined =>
   reason || message ? [short(reason), cut(message, maxMessageBytes)] : undefined;
 
 /** Init containers run one after the other: a later one waits for this one. */
@@ -170,7 +170,7 @@ export function withNotReady(pod: Pod, text: string | undefined): Pod {
   };
 }
 
-const reasonOf = ([reason, message]: Told) => ({ ...(reason && { reason }), ...(message && { message }) });
+const reasonOf = ([reason, message]: RunText) => ({ ...(reason && { reason }), ...(message && { message }) });
 
 const containerOf = ([name, state]: ContainerTuple): Container => ({
   name,

@@ -118,9 +118,9 @@ function exportChecks({ metadata, spec }: ServiceExport): Checks {
   ];
 }
 
-const texts = (of: object, fields: readonly string[]): Checks =>
+const texts = (object: object, fields: readonly string[]): Checks =>
   fields.map((field) => {
-    const value = (of as { readonly [field: string]: unknown })[field];
+    const value = (object as { readonly [field: string]: unknown })[field];
     return [field, value === undefined || (isWellFormed(value) && value.length <= 256)] as const;
   });
 

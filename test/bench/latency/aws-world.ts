@@ -55,7 +55,7 @@ export interface AwsOptions {
   /** No function has a container that is warm. */
   readonly isCold?: boolean;
   readonly onCall?: (call: Call) => void;
-  /** Told of each batch of a warm container that has ended: how long it took, ms. */
+  /** RunText of each batch of a warm container that has ended: how long it took, ms. */
   readonly onBatch?: (stage: Stage, ms: number, bodies: readonly string[]) => void;
 }
 

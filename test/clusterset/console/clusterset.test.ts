@@ -40,7 +40,7 @@ beforeAll(async () => {
     'shop-f': importer({ imports: 'shadow' }),
   });
   await world.pass(10);
-  world.of('shop-c').isHeard = false;
+  world.of('shop-c').isBeating = false;
   await world.pass(300);
   const table = () => world.table;
   server = await startConsole(0, {
@@ -122,10 +122,10 @@ describe('the page of the clusterset', () => {
     await expect.poll(() => page.locator('.members tbody tr').count()).toBe(6);
     expect(await page.locator('.notice').isVisible()).toBe(false);
     const others = ['shop-a', 'shop-b', 'shop-d'].map((id) => world.of(id));
-    for (const member of others) member.isHeard = false;
+    for (const member of others) member.isBeating = false;
     await world.pass(300);
     await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^4 of 6 clusters are silent/);
-    for (const member of others) member.isHeard = true;
+    for (const member of others) member.isBeating = true;
     await world.pass(60);
     await expect.poll(() => page.locator('.notice').isVisible()).toBe(false);
     expect(faults).toEqual([]);
@@ -136,7 +136,7 @@ describe('the page of the clusterset', () => {
     const { page, faults } = await show('/#/clusterset');
     const state = page.locator('.set-services .state', { hasText: 'shop-c' });
     await expect.poll(() => state.textContent()).toBe('shop-c silent');
-    world.of('shop-c').isHeard = true;
+    world.of('shop-c').isBeating = true;
     await world.pass(60);
     await expect.poll(() => state.textContent()).toBe('shop-c fresh');
     expect(faults).toEqual([]);

@@ -46,7 +46,7 @@ it('the console reports a silent source, and an eviction that is held', async ()
   const evicting = { silence: 'evictAfter', evictAfterSeconds: 300 } as const;
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', evicting), d: importer() });
   await world.pass(10);
-  world.of('b').isHeard = false;
+  world.of('b').isBeating = false;
   world.of('b').apiAnswers = false;
   await world.pass(200);
   const silent = await clustersetAnswer(world.table, world.nowMs);

@@ -137,7 +137,7 @@ describe('an import, explained in its own cluster', () => {
 
   it('an import of a silent source has the time of silence, and reports that its slices stay or follow its API', async () => {
     const world = await started({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
-    world.of('b').isHeard = false;
+    world.of('b').isBeating = false;
     world.of('b').apiAnswers = false;
     await world.pass(600);
     world.of('c').store.apply(pod('web-1', '10.3.0.1', false));
@@ -166,7 +166,7 @@ describe('an import, explained in its own cluster', () => {
     });
     const once = await started({ a: importer(), b: exporter('10.2.0', evicting), d: importer() });
     for (const world of [twice, once]) {
-      world.of('b').isHeard = false;
+      world.of('b').isBeating = false;
       world.of('b').apiAnswers = false;
       await world.pass(900);
     }

@@ -324,7 +324,7 @@ describe('slices of a silent source', () => {
       c: exporter('10.3.0'),
     });
     await world.pass(120);
-    Object.assign(world.of('c'), { isHeard: false, apiAnswers: false });
+    Object.assign(world.of('c'), { isBeating: false, apiAnswers: false });
     await world.pass(200);
     expect(seen(world, 'c')).toEqual(ofC);
     return world;
@@ -377,7 +377,7 @@ describe('slices of a silent source', () => {
       expect(seen(world)).toEqual([...ofB, ...ofC]);
       await world.pass(600);
       expect(seen(world)).toEqual([...ofB, ...ofC]);
-      Object.assign(world.of('c'), { isHeard: true, apiAnswers: true });
+      Object.assign(world.of('c'), { isBeating: true, apiAnswers: true });
       world.of('c').store.remove('Pod', 'shop', 'web-1');
       await world.of('c').restart();
       await world.pass(60);

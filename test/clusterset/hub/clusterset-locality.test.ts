@@ -136,7 +136,7 @@ describe('an export that prefers local endpoints', () => {
     for (const id of ['a', 'b']) world.of(id).store.apply(serviceExport());
     await world.pass(30);
     expect(hintsIn(world, 'a')).toEqual(without);
-    world.of('b').isHeard = false;
+    world.of('b').isBeating = false;
     await world.pass(180);
     for (const id of ['a', 'b']) world.of(id).apiAnswers = id === 'a';
     await world.pass(180);
@@ -144,7 +144,7 @@ describe('an export that prefers local endpoints', () => {
     await world.pass(60);
     // Hints need all ready endpoints, and the last known state of b has none.
     expect(hintsIn(world, 'a')).toEqual(without);
-    for (const id of ['a', 'b']) Object.assign(world.of(id), { isHeard: true, apiAnswers: true });
+    for (const id of ['a', 'b']) Object.assign(world.of(id), { isBeating: true, apiAnswers: true });
     await world.pass(120);
     expect(hintsIn(world, 'a')).toEqual(localInA);
   });

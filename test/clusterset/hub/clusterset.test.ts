@@ -314,7 +314,7 @@ it('an export that is created during a run of another export of the name gets th
   });
   await world.pass(70);
   const { put } = world.table;
-  const standing: typeof put = async (item, ...more) => {
+  const stalled: typeof put = async (item, ...more) => {
     if (!item.sk.endsWith('#E#b')) return put(item, ...more);
     Object.assign(world.table, { put });
     world.of('c').store.apply(anExport('2026-02-02T00:00:00Z'));
@@ -322,7 +322,7 @@ it('an export that is created during a run of another export of the name gets th
     expect(conditions(world, 'c')).toMatchObject({ Conflict: 'False NoConflicts' });
     return put(item, ...more);
   };
-  Object.assign(world.table, { put: standing });
+  Object.assign(world.table, { put: stalled });
   world
     .of('b')
     .store.apply(service({ ports: [{ name: 'http', port: 81, targetPort: 8080, protocol: 'TCP' }] }));
@@ -338,7 +338,7 @@ it('a run of an export that was frozen during its withdrawal leaves no entry in 
   });
   await world.pass(70);
   const { put } = world.table;
-  const standing: typeof put = async (item, ...more) => {
+  const stalled: typeof put = async (item, ...more) => {
     if (!item.sk.endsWith('#E#b')) return put(item, ...more);
     Object.assign(world.table, { put });
     world.of('b').store.remove('ServiceExport', 'shop', 'web');
@@ -346,7 +346,7 @@ it('a run of an export that was frozen during its withdrawal leaves no entry in 
     await world.pass(90);
     return put(item, ...more);
   };
-  Object.assign(world.table, { put: standing });
+  Object.assign(world.table, { put: stalled });
   world.of('b').store.apply(anExport('2026-01-01T00:00:00Z'));
   await world.pass(300);
   expect(world.table.put).toBe(put);
@@ -355,12 +355,12 @@ it('a run of an export that was frozen during its withdrawal leaves no entry in 
 
 describe('a source cluster', () => {
   const silent = (world: SetWorld, id: string): void => {
-    world.of(id).isHeard = false;
+    world.of(id).isBeating = false;
     world.of(id).apiAnswers = false;
   };
   /** As a relay does: what it has missed comes as lists. */
   const heardAgain = async (world: SetWorld, id: string): Promise<void> => {
-    world.of(id).isHeard = true;
+    world.of(id).isBeating = true;
     world.of(id).apiAnswers = true;
     await world.of(id).sendHeartbeat(world.nowMs);
     await world.of(id).sendList('Pod', `again-${world.nowMs}`);
@@ -413,7 +413,7 @@ describe('a source cluster', () => {
       c: exporter('10.3.0'),
     });
     await world.pass(10);
-    world.of('b').isHeard = false;
+    world.of('b').isBeating = false;
     world.of('b').store.remove('Pod', 'shop', 'web-1');
     world.of('b').store.apply(pod('web-3', '10.2.0.3'));
     await world.pass(180);
@@ -427,7 +427,7 @@ describe('a source cluster', () => {
   it('a source whose first lists are missing is not looked at: its history may be another one (MC-76)', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     await world.pass(10);
-    world.of('b').isHeard = false;
+    world.of('b').isBeating = false;
     world.of('b').store.remove('Pod', 'shop', 'web-1');
     await world.table.update(metaKey('b'), { set: { firstList_Pod: 0 } });
     await world.pass(400);
@@ -738,7 +738,7 @@ describe('a switch', () => {
   it('a cluster that is taken out leaves no endpoint of its own in the others, and no entry in the set (MC-82)', async () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0'), c: exporter('10.3.0') });
     await world.pass(10);
-    world.of('b').isHeard = false;
+    world.of('b').isBeating = false;
     await drainCluster(world.table, 'b', world.nowMs);
     await world.pass(400);
     expect(seen(world, 'a')).toEqual(both.slice(2));
@@ -761,7 +761,7 @@ describe('a switch', () => {
     // Sweep has sent all wake-ups of the switches.
     await world.pass(70);
     expect(conditions(world, 'b')).toMatchObject({ Conflict: 'True PortConflict' });
-    world.of('c').isHeard = false;
+    world.of('c').isBeating = false;
     await drainCluster(world.table, 'c', world.nowMs);
     await world.pass(200);
     expect(conditions(world, 'b')).toMatchObject({ Conflict: 'False NoConflicts' });
@@ -1167,7 +1167,7 @@ describe('an importing cluster', () => {
     expect(seen(world, 'a00')).toEqual(['b 10.2.0.2 true']);
     await world.table.update(metaKey('a00'), { set: { clusterset: 'damaged' } });
     world.of('b').store.apply(pod('web-1', '10.2.0.1'));
-    for (const member of world.members.values()) member.isHeard = member.id !== 'a00';
+    for (const member of world.members.values()) member.isBeating = member.id !== 'a00';
     await world.pass(5);
     for (const id of ids.slice(1)) expect(seen(world, id)).toEqual(both.slice(0, 2));
   });

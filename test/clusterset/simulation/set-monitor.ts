@@ -148,12 +148,12 @@ export class SetMonitor {
 
   #readRecord(actor: Actor, record: ClusterRecord): void {
     const word = this.#word(actor, record.id);
-    const isHeard = this.#world.scheduler.now - record.relay.heartbeatAtMs <= silentAfterMs;
+    const isBeating = this.#world.scheduler.now - record.relay.heartbeatAtMs <= silentAfterMs;
     // Sweep lists the pods of such a source.
     const source = sourceOf(record);
     const isListed = source?.state === 'silent' && source.answers === true;
     word.isSynced ||= hasSynced(record);
-    word.isFresh ||= hasSynced(record) && record.mode !== 'paused' && (isHeard || isListed);
+    word.isFresh ||= hasSynced(record) && record.mode !== 'paused' && (isBeating || isListed);
     word.isWithdrawn ||= isDeregistered(record) || source?.state === 'evicted';
   }
 

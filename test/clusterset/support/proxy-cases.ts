@@ -252,7 +252,7 @@ export const proxyCases: readonly ProxyCase[] = [
     name: 'local, slices of a silent source without hints: all',
     members: three({}),
     change: async (world) => {
-      world.of('b').isHeard = false;
+      world.of('b').isBeating = false;
       world.of('b').apiAnswers = false;
       await world.pass(180);
       for (const id of ['a', 'c']) world.of(id).store.apply(serviceExport({ ...local, generation: 2 }));
@@ -263,7 +263,7 @@ export const proxyCases: readonly ProxyCase[] = [
     name: 'local, a source that became silent: those of the cluster itself',
     members: three(local),
     change: async (world) => {
-      world.of('b').isHeard = false;
+      world.of('b').isBeating = false;
       world.of('b').apiAnswers = false;
       await world.pass(180);
       unready('a', '10.1.0', [2])(world);

@@ -61,7 +61,7 @@ class Member {
   /** Content of Endpoints and slices in the relay's messages. */
   outputs: Outputs = 'metadata';
   /** If false, the relay is silent. */
-  isHeard = true;
+  isBeating = true;
   apiAnswers = true;
   /** If true, its API never answers: each call ends with its time limit. */
   hangs = false;
@@ -153,7 +153,7 @@ class Member {
 
   async startRelay(of: readonly Kind[] = allKinds, session = 's1'): Promise<void> {
     this.#header = { ...this.#header, session, firstListVersion: String(this.store.resourceVersion) };
-    this.isHeard = true;
+    this.isBeating = true;
     for (const kind of of) {
       await this.#sendList(kind);
       this.store.watch(
@@ -165,7 +165,7 @@ class Member {
 
   /** The relay that was silent begins with first lists. */
   async restart(): Promise<void> {
-    this.isHeard = true;
+    this.isBeating = true;
     for (const kind of allKinds) await this.#sendList(kind);
   }
 
@@ -204,7 +204,7 @@ class Member {
     });
     const list = { header: this.#header, kind, asOf, listId: `${kind}-${listId}` };
     const { bodies } = encodeParts(list, page, { from: '', to: '', first: 0 });
-    if (this.isHeard) await this.queues.events.send(bodies.map((body) => ({ body })));
+    if (this.isBeating) await this.queues.events.send(bodies.map((body) => ({ body })));
   }
 
   async #sendChange(
@@ -229,7 +229,7 @@ class Member {
   }
 
   async #send(message: EventsMessage): Promise<void> {
-    if (this.isHeard) await this.queues.events.send([{ body: encodeMessage(message) }]);
+    if (this.isBeating) await this.queues.events.send([{ body: encodeMessage(message) }]);
   }
 }
 
@@ -293,7 +293,7 @@ export class SetWorld {
       const api = { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } as const;
       await registerCluster(world.table, { id, mode, api }, startAt);
       await saveMembership(world.table, id, { ...noMembership, ...membership });
-      member.isHeard = isInstalled;
+      member.isBeating = isInstalled;
       if (isInstalled) await member.startRelay();
     }
     return world;

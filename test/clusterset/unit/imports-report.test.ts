@@ -53,14 +53,14 @@ it('an import is a line with its addresses, its derived Service, and the endpoin
 
 it('an import is printed when two polls in a row find the same sources, and stays printed while they change', () => {
   const [none, one] = [lines(imported([])), lines(imported([slice('b', 'IPv4', 1)]))];
-  let look = nextPolled({ seen: [], told: [] }, none);
-  expect(look.told).toEqual([]);
+  let look = nextPolled({ seen: [], printed: [] }, none);
+  expect(look.printed).toEqual([]);
   look = nextPolled(look, one);
-  expect(look.told).toEqual([]);
+  expect(look.printed).toEqual([]);
   look = nextPolled(look, one);
-  expect(look.told).toEqual(one);
-  expect(nextPolled(look, none).told).toEqual(one);
-  expect(nextPolled(look, []).told).toEqual([]);
+  expect(look.printed).toEqual(one);
+  expect(nextPolled(look, none).printed).toEqual(one);
+  expect(nextPolled(look, []).printed).toEqual([]);
 });
 
 it('an import is printed again when a source is added or removed, and not for a change of its endpoints', () => {

@@ -47,14 +47,14 @@ describe('a set, one version apart', () => {
     async (state) => {
       const world = await start(state === 'evicted' ? { silence: 'evictAfter', evictAfterSeconds: 60 } : {});
       const b = world.of('b');
-      Object.assign(b, { isHeard: false, apiAnswers: false });
+      Object.assign(b, { isBeating: false, apiAnswers: false });
       await world.pass(240);
       const meta = (await world.table.get(metaKey('b'))) as Item;
       expect(JSON.parse(meta['source'] as string)).toMatchObject({ state });
       await world.table.put(grown(meta, 'source'));
       await world.pass(61);
       b.store.remove('Pod', 'shop', 'web-1');
-      Object.assign(b, { isHeard: true, apiAnswers: true });
+      Object.assign(b, { isBeating: true, apiAnswers: true });
       await b.sendHeartbeat(world.nowMs);
       await b.sendList('Pod', 'again');
       await world.pass(130);

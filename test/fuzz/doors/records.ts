@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { explain } from '#infra/cli/ask/explain-service.ts';
-import { toldHistory } from '#infra/cli/ask/history-service.ts';
+import { readRuns } from '#infra/cli/ask/history-service.ts';
 import { listServices } from '#infra/cli/ask/list-services.ts';
 import { clustersetAnswer } from '#infra/clusterset/console/clusterset-answer.ts';
 import type { Item, Value } from '#shared/store/table.ts';
@@ -91,7 +91,7 @@ export const records: Door<readonly Damage[]> = {
     for (const cluster of ['a', 'b', 'c']) {
       const key = { cluster, namespace: 'shop', name: 'web' };
       await ensureAnswer(explain(world.table, key, world.nowMs, undefined));
-      await ensureAnswer(toldHistory(world.table, key, { sinceMs: 0, nowMs: world.nowMs }));
+      await ensureAnswer(readRuns(world.table, key, { sinceMs: 0, nowMs: world.nowMs }));
       await ensureAnswer(listServices(world.table, cluster));
     }
     await ensureAnswer(clustersetAnswer(world.table, world.nowMs));

@@ -3,7 +3,7 @@
  * true, or why it is not known.
  */
 import { describe, expect, it } from 'vitest';
-import { explainThen, toldHistory } from '#infra/cli/ask/history-service.ts';
+import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -34,7 +34,7 @@ const day = 86_400_000;
 
 const then = (world: HubWorld, atMs: number) => explainThen(world.table, key, atMs, world.now);
 const told = (world: HubWorld, filter = {}, of = key) =>
-  toldHistory(world.table, of, { sinceMs: 0, nowMs: world.now }, filter);
+  readRuns(world.table, of, { sinceMs: 0, nowMs: world.now }, filter);
 const timeText = (ms: number): string => new Date(ms).toISOString();
 
 async function switchTo(world: HubWorld, to: ChosenMode): Promise<void> {
@@ -140,7 +140,7 @@ describe('a service that is handed over', () => {
 
   it('the history of a hand-over has the deletions, and the opt-in of the Service', async () => {
     const { world } = await handedOver();
-    const run = (await told(world)).told.at(-1);
+    const run = (await told(world)).runs.at(-1);
     expect(run?.headline).toMatch(/^\S+ wrote 1 slice; deleted Endpoints and 1 slice, /);
     expect(run?.lines).toEqual([
       'pod pod-0: 10.1.0.1 removed from Endpoints, where it was ready: the Service opted in: its Endpoints were deleted',
@@ -152,7 +152,7 @@ describe('a service that is handed over', () => {
   it('the history of a hand-back has the withdrawal of the slices', async () => {
     const small = await handedOver();
     await handedBack(small);
-    const run = (await told(small.world)).told.at(-1);
+    const run = (await told(small.world)).runs.at(-1);
     expect(run?.headline).toMatch(/^\S+ deleted 1 slice, /);
     expect(run?.lines[0]).toMatch(
       /^pod pod-0: 10.1.0.1 removed from IPv4 slices, where it was ready: handed back to the built-in controllers: the Service has a selector$/,
@@ -251,7 +251,7 @@ describe('a cluster in shadow mode', () => {
     const shadow = `the cluster was in shadow mode since ${timeText(startAt)}: the hub does not write in it and keeps no history`;
     expect(await then(world, world.now)).toMatchObject({ isKnown: false, summary: `Not known: ${shadow}.` });
     expect(await told(world)).toMatchObject({
-      told: [],
+      runs: [],
       remarks: ['the cluster is in shadow mode: the hub does not write, so it keeps no history'],
     });
   });
@@ -260,7 +260,7 @@ describe('a cluster in shadow mode', () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], beside);
     await pass(60);
     expect(await told(world)).toMatchObject({
-      told: [],
+      runs: [],
       remarks: [
         'the hub does not write now, so it keeps no history: the Service has a selector, and the cluster is in shadow mode: the hub compares',
       ],
@@ -315,7 +315,7 @@ it('a time after another client had changed an output is uncertain until the run
     settings: { batchPeriodSeconds: 5 },
   });
   await pass(20);
-  const before = (await told(world)).told.at(-1)?.atMs as number;
+  const before = (await told(world)).runs.at(-1)?.atMs as number;
   world.store.patch('Endpoints', 'default', 'svc', { subsets: null }, 'merge', { manager: 'kubectl-edit' });
   await pass(1);
   const between = world.now;
@@ -462,7 +462,7 @@ describe('names that explain knows', () => {
       isKnown: true,
       summary: expect.stringMatching(/^No address was listed/),
     });
-    expect((await told(world)).told).toHaveLength(2);
+    expect((await told(world)).runs).toHaveLength(2);
   });
 
   it('a pod and an address that no record names are errors that name those on record', async () => {
@@ -476,7 +476,7 @@ describe('names that explain knows', () => {
     await expect(told(world, { address: '999' })).rejects.toThrow(
       'no address 999 is listed now or in the history of default/svc in c: there are 10.1.0.1, 10.1.0.2',
     );
-    expect((await told(world, { pod: 'pod-1' })).told).toHaveLength(2);
+    expect((await told(world, { pod: 'pod-1' })).runs).toHaveLength(2);
   });
 
   it('a time before the hub knew the cluster is not known', async () => {

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/projection/entries.ts';
 import { exactTime } from '#infra/cli/ask/history/sentences.ts';
-import { explainThen, readHistory, toldHistory } from '#infra/cli/ask/history-service.ts';
+import { explainThen, readHistory, readRuns } from '#infra/cli/ask/history-service.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -26,7 +26,7 @@ const key = { cluster, namespace: 'default', name: 'svc' };
 const kept = historyOf({ cluster, namespace: 'default', name: 'svc' });
 
 const told = async (world: HubWorld, filter = {}) =>
-  (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now }, filter)).told;
+  (await readRuns(world.table, key, { sinceMs: 0, nowMs: world.now }, filter)).runs;
 const lastLines = async (world: HubWorld): Promise<readonly string[]> =>
   (await told(world)).at(-1)?.lines ?? [];
 
@@ -281,12 +281,11 @@ describe('the records of a service', () => {
     const { world, pass } = await smallCluster([aService(), ...pods(3)]);
     await pass(8);
     await flap(world, pass, 4);
-    const of = async (atMost: number) =>
-      toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now, atMost });
+    const of = async (atMost: number) => readRuns(world.table, key, { sinceMs: 0, nowMs: world.now, atMost });
     const all = await of(5);
-    expect([all.told.length, all.remarks]).toEqual([5, []]);
+    expect([all.runs.length, all.remarks]).toEqual([5, []]);
     expect(await of(2)).toMatchObject({
-      told: all.told.slice(-2),
+      runs: all.runs.slice(-2),
       remarks: ['runs before these: fleet-endpoints history'],
     });
   });
@@ -377,7 +376,7 @@ describe('a record that is missing', () => {
     expect(world.metrics.get('HistoryLost')).toBe(1);
     expect(world.metrics.get('SyncsFailed') ?? 0).toBe(0);
     expect(differences(world.store, 100)).toEqual([]);
-    const { remarks } = await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now });
+    const { remarks } = await readRuns(world.table, key, { sinceMs: 0, nowMs: world.now });
     expect(remarks, 'while it is the newest').toEqual([
       `the record of the run that ended at ${exactTime(lostAt)} is missing`,
     ]);
@@ -385,7 +384,7 @@ describe('a record that is missing', () => {
     world.store.apply(aPod(0));
     await pass(5);
     expect(
-      (await toldHistory(world.table, key, { sinceMs: 0, nowMs: world.now })).remarks,
+      (await readRuns(world.table, key, { sinceMs: 0, nowMs: world.now })).remarks,
       'when others follow',
     ).toEqual(remarks);
   });

@@ -26,9 +26,9 @@ describe('saved queries of the logs', () => {
       (q) => q['Properties'],
     );
     expect(made.map((q) => q.Name)).toEqual(queries.map(({ name }) => `Fleet/${name}`));
-    for (const [i, { of }] of queries.entries()) {
+    for (const [i, { roles }] of queries.entries()) {
       const groups = made[i].LogGroupNames.map((g: { Ref: string }) => g.Ref.toLowerCase());
-      expect(groups).toEqual(of.map((role) => expect.stringMatching(new RegExp(`^${role}logs`))));
+      expect(groups).toEqual(roles.map((role) => expect.stringMatching(new RegExp(`^${role}logs`))));
       expect(made[i].QueryString).toContain('\n| ');
     }
   });

@@ -61,7 +61,7 @@ export function monitor(
     string,
     { readonly actor: Actor; readonly what: string; readonly at: number; readonly isDue: () => boolean }
   >();
-  let heardAt: number | undefined;
+  let unboundAt: number | undefined;
   const raisedBy = new Map<string, Raised>();
   /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
   const restless = new Set<string>();
@@ -93,7 +93,7 @@ export function monitor(
       },
       async update(key, change, condition) {
         const item = await inner.update(key, change, condition);
-        if (item && key.sk === 'META' && change.set?.['unbound'] !== undefined) heardAt ??= actor.now;
+        if (item && key.sk === 'META' && change.set?.['unbound'] !== undefined) unboundAt ??= actor.now;
         const raises = change.add?.['gen'] !== undefined || change.set?.['gen'] !== undefined;
         if (item && raises) raisedBy.set(key.pk, { actor, gen: item['gen'] as number });
         return item;
@@ -226,7 +226,7 @@ export function monitor(
 
   /** Returns true until the relay has reported, and all runs with the former mode have ended. */
   const isUnheardOf = (): boolean =>
-    now() >= wentBackAt() && (heardAt === undefined || now() - heardAt < 15_000);
+    now() >= wentBackAt() && (unboundAt === undefined || now() - unboundAt < 15_000);
 
   let clock: Actor | undefined;
   const now = (): number => clock?.now ?? 0;

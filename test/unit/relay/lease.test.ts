@@ -8,7 +8,7 @@ const lease = (holder: string, durationMs = 6_000): Lease => ({
   resourceVersion: '7',
 });
 const seen = (holder: string, sinceMs: number) => ({ lease: lease(holder), sinceMs });
-const standing = (more: Partial<ElectionState>): ElectionState => ({
+const stateOf = (more: Partial<ElectionState>): ElectionState => ({
   id: 'a',
   observed: undefined,
   leadsUntilMs: undefined,
@@ -55,7 +55,7 @@ describe('a relay on standby', () => {
       'take',
     ],
     ['makes one where there is none in that while too', { reacquiresAtMs: now + 1 }, 'create'],
-  ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
+  ])('%s', (_what, more, step) => expect(nextStep(stateOf(more), now)).toBe(step));
 });
 
 describe('a leading relay', () => {
@@ -92,5 +92,5 @@ describe('a leading relay', () => {
       },
       'renew',
     ],
-  ])('%s', (_what, more, step) => expect(nextStep(standing(more), now)).toBe(step));
+  ])('%s', (_what, more, step) => expect(nextStep(stateOf(more), now)).toBe(step));
 });

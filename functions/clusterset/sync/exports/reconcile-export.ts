@@ -18,7 +18,7 @@ import { readCluster } from '#shared/clusters/record.ts';
 import { hasLeft, hasRuns } from '#shared/clusters/writer/mode.ts';
 import {
   changedConditions,
-  type ExportStanding,
+  type ExportStatus,
   exportConditions,
   localTrafficText,
 } from '#shared/clusterset/exports/conditions.ts';
@@ -227,13 +227,13 @@ async function ofMembers(
 }
 
 /** The state of the export itself, without the other exports of its name. */
-type OwnStanding = Required<Pick<ExportStanding, 'validity' | 'problems'>>;
+type OwnStatus = Required<Pick<ExportStatus, 'validity' | 'problems'>>;
 
-const isRefused = (validity: OwnStanding['validity']): boolean =>
+const isRefused = (validity: OwnStatus['validity']): boolean =>
   !validity.valid && validity.reason !== 'Deleting';
 
 /** Throws RequeueAfter at its end if importers have not confirmed the export. */
-async function patchConditions(run: NotifiedExports, { validity, problems }: OwnStanding): Promise<void> {
+async function patchConditions(run: NotifiedExports, { validity, problems }: OwnStatus): Promise<void> {
   const { deps, cluster, namespace, name, published } = run;
   if (isRefused(validity)) deps.metrics.put('ExportsRefused', 1, { cluster: cluster.id });
   // The hub cannot patch conditions without the cluster's API.

@@ -54,8 +54,8 @@ async function refusalOf(
   const draft = derivedDraft(merged, serviceImport);
   if (!(await hasFamilyOf(api, draft))) return unsupported(draft);
   try {
-    await orWithoutDistribution(merged, [], (of) =>
-      api.dryRunCreate('Service', derivedDraft(of, serviceImport)),
+    await orWithoutDistribution(merged, [], (exports) =>
+      api.dryRunCreate('Service', derivedDraft(exports, serviceImport)),
     );
   } catch (error) {
     // The API server looks for the name last: after validation, allocation and admission.
@@ -79,8 +79,8 @@ export async function writeDerived(
   if (plan.kind === 'create' && !(await hasFamilyOf(api, plan.draft))) return unsupported(plan.draft);
   if (plan.kind === 'recreate') await deleteAsSeen(api, 'Service', plan.object);
   try {
-    return await orWithoutDistribution(merged, run.notes, (of) =>
-      api.create('Service', derivedDraft(of, serviceImport)),
+    return await orWithoutDistribution(merged, run.notes, (exports) =>
+      api.create('Service', derivedDraft(exports, serviceImport)),
     );
   } catch (error) {
     return notReadyFor(run, plan.draft, error);
@@ -99,8 +99,8 @@ async function updateDerived(
   to: DerivedToPlan,
 ): Promise<Service | undefined> {
   const { merged, current } = to;
-  const update = async (of: MergedExports): Promise<Service | undefined> => {
-    const next = planDerivedService({ ...to, merged: of });
+  const update = async (exports: MergedExports): Promise<Service | undefined> => {
+    const next = planDerivedService({ ...to, merged: exports });
     return next.kind === 'update' ? api.replace('Service', next.object) : current;
   };
   const updated = await unlessRefused(run, current, () => orWithoutDistribution(merged, run.notes, update));

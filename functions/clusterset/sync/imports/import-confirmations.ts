@@ -103,11 +103,11 @@ export interface OfName {
  */
 export async function failureOfImports(
   run: ClustersetRun,
-  of: OfName,
+  name: OfName,
   exportText: string | undefined,
 ): Promise<ExportFailure | undefined> {
-  const ofEach = await concurrently(16, of.importers, async (id): Promise<readonly FailureIn[]> => {
-    const failure = await failureIn(run, id, of.states.get(id), exportText);
+  const ofEach = await concurrently(16, name.importers, async (id): Promise<readonly FailureIn[]> => {
+    const failure = await failureIn(run, id, name.states.get(id), exportText);
     return failure ? [{ ...failure, cluster: id }] : [];
   });
   const all = ofEach.flat();

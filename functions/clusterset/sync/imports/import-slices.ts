@@ -49,8 +49,8 @@ export async function writeImportedSlices(
   const { merged, derived, sources, importer, memberOf, slices } = to;
   const { deps, cluster, name } = run;
   const { maxEndpointsPerSlice } = cluster.settings;
-  const planWith: PlanWith = (of) =>
-    planImportedSlices({ name, derived, merged, sources: of, importer, slices, maxEndpointsPerSlice });
+  const planWith: PlanWith = (accepted) =>
+    planImportedSlices({ name, derived, merged, sources: accepted, importer, slices, maxEndpointsPerSlice });
   const plan = planWith(sources);
   const before = await doubtedBefore(run);
   const confirmed = await concurrently(8, sources, (source) =>

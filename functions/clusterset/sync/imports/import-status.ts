@@ -45,10 +45,10 @@ export async function writeStatus(
     { generation: metadata.generation, conditions: status?.conditions },
     now,
   );
-  const isSaid =
+  const isCurrent =
     JSON.stringify([status?.clusters, status?.endpointSliceObjects]) ===
     JSON.stringify([clusters, endpointSliceObjects]);
-  if (!conditions && isSaid) return;
+  if (!conditions && isCurrent) return;
   const next = { clusters, endpointSliceObjects, ...(conditions && { conditions }) };
   await api.patchStatus('ServiceImport', run.namespace, run.name, next);
 }

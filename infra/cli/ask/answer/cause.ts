@@ -81,8 +81,8 @@ export const note = (code: CauseCode, text: string, next?: string): Cause => ({
 /** Pods with the same cause are told together, in the order of their first ones. */
 export function gathered(causes: readonly (readonly [pod: string, cause: Cause])[]): readonly Cause[] {
   const alike = Map.groupBy(causes, ([, { code, text }]) => `${code} ${text}`);
-  return [...alike.values()].map((of) => {
-    const [, first] = of[0] as (typeof of)[number];
-    return { ...first, pods: of.map(([pod]) => pod) };
+  return [...alike.values()].map((alike) => {
+    const [, first] = alike[0] as (typeof alike)[number];
+    return { ...first, pods: alike.map(([pod]) => pod) };
   });
 }

@@ -5,10 +5,10 @@ import type { SelectedPod } from './selected-pods.ts';
 
 export function sharedAddresses(live: readonly SelectedPod[]): readonly Cause[] {
   const byAddress = Map.groupBy(live, ({ pod }) => pod.status?.podIP ?? '');
-  return [...byAddress].flatMap(([address, of]) => {
-    if (address === '' || of.length < 2) return [];
-    const isHost = of.every(({ pod }) => pod.spec?.hostNetwork);
-    const text = `pods ${someNames(of.map((p) => p.name))} share the address ${address}`;
+  return [...byAddress].flatMap(([address, alike]) => {
+    if (address === '' || alike.length < 2) return [];
+    const isHost = alike.every(({ pod }) => pod.spec?.hostNetwork);
+    const text = `pods ${someNames(alike.map((p) => p.name))} share the address ${address}`;
     const cause = isHost
       ? note('SharedAddress', `${text}: they use the network of one node (hostNetwork)`)
       : warning(
@@ -16,6 +16,6 @@ export function sharedAddresses(live: readonly SelectedPod[]): readonly Cause[] 
           `${text}: a proxy sees one endpoint`,
           'look for a fault of the network plugin',
         );
-    return [{ ...cause, pods: of.map((p) => p.name) }];
+    return [{ ...cause, pods: alike.map((p) => p.name) }];
   });
 }

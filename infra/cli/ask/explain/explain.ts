@@ -4,16 +4,16 @@ import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import { answered, hubHealth, stateOf, summaryOf, unread } from './hub-answer.ts';
 import type { ExplainInput } from './input.ts';
 import { savedAddresses } from './saved.ts';
-import { standingOf } from './standing.ts';
-import { toldDifferences } from './told-differences.ts';
+import { statusOf } from './service-status.ts';
+import { shownDifferences } from './shown-differences.ts';
 import { writerFacts } from './writer-facts.ts';
 
 export function explainService(input: ExplainInput): Explanation {
-  const standing = standingOf(input);
-  const { answer, pods } = answered(input, standing);
-  const state = stateOf(standing, answer);
+  const status = statusOf(input);
+  const { answer, pods } = answered(input, status);
+  const state = stateOf(status, answer);
   const { set } = input;
-  const told = toldDifferences(input.service, input.cluster, input.difference);
+  const shown = shownDifferences(input.service, input.cluster, input.difference);
   const preview = set?.preview ?? [];
   const isOwn = input.service !== undefined || !set;
   return {
@@ -21,14 +21,14 @@ export function explainService(input: ExplainInput): Explanation {
     namespace: input.namespace,
     name: input.name,
     ...(isOwn && { state, health: hubHealth(state, answer) }),
-    summary: [isOwn ? summaryOf(input, standing, answer) : '', set?.exportSummary, set?.importSummary]
+    summary: [isOwn ? summaryOf(input, status, answer) : '', set?.exportSummary, set?.importSummary]
       .filter(Boolean)
       .join(' '),
     groups: groupsOf(input, isOwn),
     saved: savedAddresses(input.saved),
     pods,
-    differencesTitle: preview.length > 0 && told.lines.length === 0 ? 'Preview' : told.title,
-    differences: [...told.lines, ...preview],
+    differencesTitle: preview.length > 0 && shown.lines.length === 0 ? 'Preview' : shown.title,
+    differences: [...shown.lines, ...preview],
     ...(set && { clusterset: set.set }),
     ...(isOwn && answer && { answer, unknown: unread(input, answer) }),
   };

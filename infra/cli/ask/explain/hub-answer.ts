@@ -7,7 +7,7 @@ import { explainPods } from './explain-pods.ts';
 import type { PodExplanation, ServiceState } from './explanation.ts';
 import { timeText } from './facts.ts';
 import type { ExplainInput } from './input.ts';
-import type { Standing } from './standing.ts';
+import type { Standing } from './service-status.ts';
 
 export interface Answered {
   /** Undefined if the hub does not know what is served. */
@@ -44,7 +44,7 @@ function isServedKnown({ saved, service, work }: ExplainInput, { slices }: Write
   if (saved.slices.length > 0 || saved.endpoints || !service) return true;
   if (service.spec?.type === 'ExternalName') return true;
   const isFollowed = slices.by === 'built-in' || slices.by === 'opt-in';
-  return isFollowed && (slices.who !== 'built-in' || slices.task !== 'none' || work.ranAtMs > 0);
+  return isFollowed && (slices.writer !== 'built-in' || slices.task !== 'none' || work.ranAtMs > 0);
 }
 
 const overtaken: { readonly [S in ServiceState]?: Standing } = {

@@ -21,7 +21,7 @@ export interface Standing {
   readonly isUnderWay?: boolean;
 }
 
-export function standingOf(input: ExplainInput): Standing {
+export function statusOf(input: ExplainInput): Standing {
   const { service } = input;
   if (!service) return { state: 'ServiceDeleted', text: 'the next run deletes what is left of it' };
   const writer = writerOf(service);
@@ -64,7 +64,7 @@ function progressOf({
   const { endpoints, slices } = writersFor(service, cluster);
   if (difference && isHandOverNote(difference.text) && hasRuns(cluster)) {
     const text =
-      difference.text === waitingText ? handOverText(slices.as === optInManagedBy) : refusedHandOver;
+      difference.text === waitingText ? handOverText(slices.managedBy === optInManagedBy) : refusedHandOver;
     return { state: 'HandOver', text, isUnderWay: true };
   }
   const tasks = [endpoints.task, slices.task];
@@ -79,7 +79,7 @@ function progressOf({
   }
   if (!tasks.includes('write'))
     return {
-      state: slices.who === 'nobody' ? 'NoWriter' : 'NotWritten',
+      state: slices.writer === 'nobody' ? 'NoWriter' : 'NotWritten',
       text: `nothing is written: ${slices.why}`,
     };
   if (conflict) {

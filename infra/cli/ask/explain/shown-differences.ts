@@ -7,7 +7,7 @@ import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import type { Service } from '#shared/kube/types.ts';
 import type { ShadowRecord } from '#shared/store/outputs/shadow-record.ts';
 
-export interface ToldDifferences {
+export interface ShownDifferences {
   readonly title: string;
   readonly lines: readonly string[];
 }
@@ -16,14 +16,14 @@ export interface ToldDifferences {
  * A comparison belongs to shadow mode, and stays in the table when the mode is switched. A preview belongs to
  * a cluster whose opt-in switch is shadow.
  */
-export function toldDifferences(
+export function shownDifferences(
   service: Service | undefined,
   cluster: Pick<ClusterRecord, 'mode' | 'optIn'>,
   stored: ShadowRecord | undefined,
-): ToldDifferences {
+): ShownDifferences {
   const lines = stored ? (JSON.parse(stored.text) as readonly string[]) : [];
-  const told = (title: string, holds: boolean): ToldDifferences => ({ title, lines: holds ? lines : [] });
-  if (stored && isHandOverNote(stored.text)) return told('Hand-over', hasRuns(cluster));
-  if (service && writerOf(service).by === 'opt-in') return told('Preview', cluster.optIn === 'shadow');
-  return told('Differences', isShadow(cluster));
+  const shown = (title: string, holds: boolean): ShownDifferences => ({ title, lines: holds ? lines : [] });
+  if (stored && isHandOverNote(stored.text)) return shown('Hand-over', hasRuns(cluster));
+  if (service && writerOf(service).by === 'opt-in') return shown('Preview', cluster.optIn === 'shadow');
+  return shown('Differences', isShadow(cluster));
 }

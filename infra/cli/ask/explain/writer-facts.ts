@@ -24,7 +24,7 @@ export function writerFacts(service: Service, cluster: WriterSwitches): WriterFa
   if (derivedFrom !== undefined)
     return { name: `import of ${derivedFrom}`, why: derivedText(service, derivedFrom) };
   const { endpoints, slices } = writersFor(service, cluster);
-  const isHubs = { endpoints: endpoints.who === 'hub', slices: slices.who === 'hub' };
+  const isHubs = { endpoints: endpoints.writer === 'hub', slices: slices.writer === 'hub' };
   const { name: writer, why } = isHubs.endpoints && !isHubs.slices ? endpoints : slices;
   if (isHubs.endpoints === isHubs.slices || slices.by !== 'built-in') return { name: writer, why };
   return { name: `${writer} (${isHubs.slices ? 'slices' : 'Endpoints'} alone)`, why };

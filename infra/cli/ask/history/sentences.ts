@@ -5,7 +5,7 @@ import type { HistoryRecord, Move, PodMoves } from '#shared/controllers/history/
 import type { Controller } from '#shared/kube/controllers.ts';
 import { effectiveMs } from './record-facts.ts';
 
-export interface Told {
+export interface RunText {
   readonly atMs: number;
   /** `held`: held back. `found`: wrote nothing, for no reason to write. */
   readonly kind: 'wrote' | 'failed' | 'held' | 'found';
@@ -25,7 +25,7 @@ export interface Filter {
  * Returns undefined if no change of the record passes the filter. A record with unnamed pods always passes,
  * because they may match.
  */
-export function tell(record: HistoryRecord, filter: Filter = {}): Told | undefined {
+export function runText(record: HistoryRecord, filter: Filter = {}): RunText | undefined {
   const changes = filtered(record.changes, filter);
   const isFiltered = filter.address !== undefined || filter.pod !== undefined;
   if (isFiltered && changes.length === 0 && record.more === 0 && recordKind(record) === 'wrote')
@@ -46,7 +46,7 @@ export function filtered(changes: readonly PodMoves[], { address, pod }: Filter)
   });
 }
 
-export function recordKind({ endings, heldBack, writes }: HistoryRecord): Told['kind'] {
+export function recordKind({ endings, heldBack, writes }: HistoryRecord): RunText['kind'] {
   const all = Object.values(endings);
   if (all.some((e) => e.kind === 'failed')) return 'failed';
   if (writes.endpoints + writes.slices > 0) return 'wrote';
@@ -107,7 +107,7 @@ function speedOf({ seenMs, dueMs, atMs, acceptedMs }: HistoryRecord): readonly s
 
 function changeText({ pod, why, moves, isRepair }: PodMoves): string {
   const byAddress = Map.groupBy(moves, (m) => JSON.stringify([m.address, m.from, m.to, m.detail]));
-  const texts = [...byAddress.values()].map((of) => moveText(of, isRepair === true));
+  const texts = [...byAddress.values()].map((moves) => moveText(moves, isRepair === true));
   return `${pod ? `pod ${pod}: ` : ''}${texts.join('; ')}${why && `: ${why}`}`;
 }
 

@@ -29,10 +29,10 @@ interface Switch<V> {
 /** `audits` are in the order of the switches. */
 export function switchesThen(now: SwitchesNow, audits: readonly AuditRecord[], atMs: number): SwitchesThen {
   const switches = <V>(
-    of: (a: AuditRecord) => { readonly from: V; readonly to: V } | undefined,
+    changeIn: (a: AuditRecord) => { readonly from: V; readonly to: V } | undefined,
   ): readonly Switch<V>[] =>
     audits.flatMap((audit) => {
-      const change = of(audit);
+      const change = changeIn(audit);
       return change ? [{ ...change, atMs: Date.parse(audit.at) }] : [];
     });
   const modes = switches((a) => a.mode);

@@ -98,7 +98,7 @@ export function together<
   const alike = Map.groupBy(list, ({ places: _, ...rest }) => JSON.stringify([rest.pod, rest.address, rest]));
   return [...alike]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, of]) => ({ ...(of[0] as A), places: of.flatMap((a) => a.places).sort() }));
+    .map(([, alike]) => ({ ...(alike[0] as A), places: alike.flatMap((a) => a.places).sort() }));
 }
 
 function takeBack(states: Map<string, State>, { pod, moves, isRepair }: PodMoves): void {
@@ -158,7 +158,7 @@ function summaryOf(
 
 export function listedText(addresses: readonly AddressThen[]): string {
   const pods = Map.groupBy(addresses, (a) => a.pod || a.address);
-  const ready = [...pods.values()].filter((of) => of.some((a) => a.state.startsWith('ready'))).length;
+  const ready = [...pods.values()].filter((alike) => alike.some((a) => a.state.startsWith('ready'))).length;
   return pods.size === 0
     ? 'No address was listed'
     : `${ready} of ${pods.size} listed pods ${ready === 1 ? 'was' : 'were'} ready to be reached`;

@@ -74,8 +74,8 @@ const servedFacts = (served: LiveAnswer['answer']['served']): FactGroup => ({
   facts:
     served.length === 0
       ? [{ label: 'Nothing', text: 'neither EndpointSlices nor Endpoints bear its name' }]
-      : [...Map.groupBy(served, ({ kind, manager }) => `${kind} ${manager}`).values()].flatMap((of) =>
-          of.length > maxNamed ? [folded(of)] : of.map(servedFact),
+      : [...Map.groupBy(served, ({ kind, manager }) => `${kind} ${manager}`).values()].flatMap((alike) =>
+          alike.length > maxNamed ? [folded(alike)] : alike.map(servedFact),
         ),
 });
 
@@ -87,25 +87,30 @@ const servedFact = ({ kind, name, manager, addresses, ready, ports }: ServedObje
   text: `${ready} of ${addresses} addresses ready, ports ${ports}, of ${manager}`,
 });
 
-function folded(of: readonly ServedObject[]): Fact {
+function folded(alike: readonly ServedObject[]): Fact {
   const total = (count: 'ready' | 'addresses'): string =>
-    of.reduce((sum, o) => sum + o[count], 0).toLocaleString('en');
-  const ports = [...new Set(of.map((o) => o.ports))].join('; ');
+    alike.reduce((sum, o) => sum + o[count], 0).toLocaleString('en');
+  const ports = [...new Set(alike.map((o) => o.ports))].join('; ');
   return {
-    label: `${of.length} EndpointSlices`,
-    text: `${total('ready')} of ${total('addresses')} addresses ready, ports ${ports}, of ${of[0]?.manager}`,
+    label: `${alike.length} EndpointSlices`,
+    text: `${total('ready')} of ${total('addresses')} addresses ready, ports ${ports}, of ${alike[0]?.manager}`,
   };
 }
 
 /** Without a hub the controllers of the cluster write, except for Services that opt in. */
 function builtInWriters(service: Service | undefined): Writers {
   const by = service ? writerOf(service).by : 'built-in';
-  const of = (as: string): WriterFor => ({
-    ...{ who: by === 'opt-in' ? 'hub' : 'built-in', as, by, task: by === 'opt-in' ? 'write' : 'compare' },
+  const alike = (managedBy: string): WriterFor => ({
+    ...{
+      writer: by === 'opt-in' ? 'hub' : 'built-in',
+      managedBy,
+      by,
+      task: by === 'opt-in' ? 'write' : 'compare',
+    },
     ...{ reason: '', name: '', why: '' },
   });
   return {
-    endpoints: of(endpointsManagedBy),
-    slices: of(by === 'opt-in' ? optInManagedBy : slicesManagedBy),
+    endpoints: alike(endpointsManagedBy),
+    slices: alike(by === 'opt-in' ? optInManagedBy : slicesManagedBy),
   };
 }

@@ -80,8 +80,8 @@ async function liveRows(cluster: LiveCluster, namespace: string | undefined): Pr
   if (!services || !slices || !pods)
     throw new Error([...cluster.unread.values()].join('; ') || 'the cluster lacks EndpointSlices');
   const inNamespace = <T extends { readonly metadata: { readonly namespace?: string | undefined } }>(
-    of: readonly T[],
-  ): ReadonlyMap<string, readonly T[]> => Map.groupBy(of, ({ metadata }) => metadata.namespace ?? '');
+    objects: readonly T[],
+  ): ReadonlyMap<string, readonly T[]> => Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
   const [podsOf, slicesOf, workloadsOf] = [
     inNamespace(pods),
     inNamespace(slices),

@@ -6,7 +6,7 @@
 import type { Explanation, ServiceState } from '#infra/cli/ask/explain/explanation.ts';
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { derivedFromImport } from '#infra/cli/ask/explain/writer-facts.ts';
-import { toldFindings } from '#infra/cli/ask/readiness/preflight.ts';
+import { clusterFindings } from '#infra/cli/ask/readiness/preflight.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
@@ -121,11 +121,11 @@ function clusterSwitch(service: Service, cluster: ClusterRecord): OptInFinding {
 }
 
 function hub(cluster: ClusterRecord, now: number): OptInFinding {
-  const told = toldFindings(cluster, now);
-  const bad = told.filter(({ ok }) => !ok).map(({ check, detail }) => `${check}: ${detail}`);
+  const shown = clusterFindings(cluster, now);
+  const bad = shown.filter(({ ok }) => !ok).map(({ check, detail }) => `${check}: ${detail}`);
   const circuit = blockedBy(cluster);
   if (circuit) bad.push(`the circuit is open: ${circuit}`);
-  const text = (bad.length > 0 ? bad : told.map(({ check, detail }) => `${check}: ${detail}`)).join('; ');
+  const text = (bad.length > 0 ? bad : shown.map(({ check, detail }) => `${check}: ${detail}`)).join('; ');
   return point(
     'Hub',
     bad.length > 0 ? 'blocks' : 'fine',

@@ -3,7 +3,7 @@
  * nobody follows, who writes it, and what would be written or still differs.
  */
 
-import { toldDifferences } from '#infra/cli/ask/explain/told-differences.ts';
+import { shownDifferences } from '#infra/cli/ask/explain/shown-differences.ts';
 import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
 import { readServices } from '#infra/cli/ask/list-services.ts';
 import { counted } from '#infra/cli/terminal/counted.ts';
@@ -39,7 +39,7 @@ const strayLine = (stray: number): string =>
 
 async function linesOf(table: Table, cluster: ClusterRecord, service: Service): Promise<readonly string[]> {
   const { namespace, name } = service.metadata;
-  const { lines, title } = toldDifferences(
+  const { lines, title } = shownDifferences(
     service,
     cluster,
     await readDifference(table, keyOf(cluster.id, service)),

@@ -14,7 +14,7 @@ import type { Connection } from '#shared/clusters/api/connection.ts';
 import { type HttpsClusterApi, httpsClusterApi } from '#shared/clusters/api/https.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { fieldManager } from '#shared/kube/names.ts';
-import { type AskedFor, accessFindings, type Check, recordedFindings, toldFindings } from './preflight.ts';
+import { type AskedFor, accessFindings, type Check, clusterFindings, recordedFindings } from './preflight.ts';
 
 /**
  * Returns the API of a cluster in a local run; undefined if the hub is deployed, or has no connection to the
@@ -72,7 +72,7 @@ export async function requireRights(
   const { id } = cluster;
   if (!cluster.api && !hub.connectionsFile)
     throw new UsageError(`${id} has no api to write to: off and shadow are allowed without one`);
-  const findings = [...toldFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, what))];
+  const findings = [...clusterFindings(cluster, hub.now()), ...(await rightsFindings(hub, cluster, what))];
   if (printChecks(id, findings)) return;
   if (findings.some((f) => f.check === 'rights' && !f.ok)) say(`${id}  to allow it, ${toAllow}`);
   throw new UsageError(`${id} ${refusal}: see above; --override switches it anyway`);

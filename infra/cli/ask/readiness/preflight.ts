@@ -44,12 +44,12 @@ export const shadowFindings = (
   quietMs: number,
   now: number,
 ): readonly Check[] => [
-  ...toldFindings(cluster, now),
+  ...clusterFindings(cluster, now),
   { check: 'shadow', ...quiet(cluster, compared, quietMs, now) },
 ];
 
 /** Does the snapshot follow the cluster? */
-export function toldFindings(cluster: ClusterRecord, now: number): readonly Check[] {
+export function clusterFindings(cluster: ClusterRecord, now: number): readonly Check[] {
   return [
     { check: 'first lists', ok: hasSynced(cluster), detail: hasSynced(cluster) ? 'applied' : 'not complete' },
     {

@@ -16,10 +16,10 @@ import { membershipOf } from '#shared/clusterset/membership/clusterset-membershi
 import { parseCidr } from '#shared/kube/cidr.ts';
 import { partState } from '#shared/workqueue/rules/item.ts';
 import { explainSourcePods, gonePods } from './imported-pods.ts';
-import { importerStanding } from './importer-standing.ts';
+import { importerStatus } from './importer-status.ts';
 import { exportFacts, importFacts } from './set-facts.ts';
 import type { ImporterInput, SetInput, SourceInput } from './set-input.ts';
-import { sourceStanding } from './source-standing.ts';
+import { sourceStatus } from './source-status.ts';
 
 /** Returns undefined if the cluster neither exports the name nor has or could have an import of it. */
 export function explainSet(input: SetInput): ExplainedSet | undefined {
@@ -63,9 +63,9 @@ function importerOf(
 ): ImporterExplanation {
   const { record, work, report } = importer;
   const silent = sources
-    .filter((s) => sourceStanding(s.record, now).state === 'silent')
+    .filter((s) => sourceStatus(s.record, now).state === 'silent')
     .map((s) => s.record.id);
-  const { state, why } = importerStanding({
+  const { state, why } = importerStatus({
     record,
     namespaceName: namespace,
     namespace: importer.namespace,
@@ -102,7 +102,7 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): Explaine
   );
   const held = new Set(input.importers.flatMap((i) => i.report?.report.held ?? []));
   const isGone = ({ record }: SourceInput): boolean =>
-    sourceStanding(record, now).state === 'evicted' && !held.has(record.id);
+    sourceStatus(record, now).state === 'evicted' && !held.has(record.id);
   const asImported = known.map((source): ImportSource => {
     const { record } = source;
     const exported = isGone(source) ? undefined : source.exported;
@@ -126,20 +126,20 @@ function sourcesOf(input: SetInput, merged: MergedExports | undefined): Explaine
     maxEndpointsPerSlice,
   });
   const sources = known.map((source): SourceExplanation => {
-    const standing = sourceStanding(source.record, now);
+    const status = sourceStatus(source.record, now);
     const pods = isGone(source) ? gonePods(source) : explainSourcePods({ source, merged, preview });
     const listed = pods.filter((p) => p.place !== 'absent');
     const why = source.exported
-      ? standing.why
-      : `${standing.why}; its Service no longer selects pods, so its export will become invalid`;
+      ? status.why
+      : `${status.why}; its Service no longer selects pods, so its export will become invalid`;
     const ports = exposedPorts(source.exported?.service.spec?.ports, merged.spec.ports).map(
       (p) => `${p.name ? `${p.name} ` : ''}${p.port}/${p.protocol ?? 'TCP'}`,
     );
-    const count = (of: readonly { readonly addresses: readonly string[] }[]): number =>
-      of.reduce((n, p) => n + p.addresses.length, 0);
+    const count = (sources: readonly { readonly addresses: readonly string[] }[]): number =>
+      sources.reduce((n, p) => n + p.addresses.length, 0);
     return {
       cluster: source.record.id,
-      state: standing.state,
+      state: status.state,
       why,
       addresses: count(listed),
       ready: count(listed.filter((p) => p.place === 'ready')),
@@ -177,7 +177,7 @@ function importSummary(
 function whatIsServed(sources: readonly SourceExplanation[]): string {
   const followed = sources.filter((s) => s.state === 'fresh');
   const others = sources.filter((s) => s.state !== 'fresh');
-  const sum = (of: 'ready' | 'addresses'): number => followed.reduce((n, s) => n + s[of], 0);
+  const sum = (sources: 'ready' | 'addresses'): number => followed.reduce((n, s) => n + s[sources], 0);
   const names = followed.map((s) => s.cluster).join(' and ');
   return [
     ...(followed.length > 0

@@ -27,12 +27,12 @@ export interface ImporterToJudge {
   readonly now: number;
 }
 
-export interface ImporterStanding {
+export interface ImporterStatus {
   readonly state: ImporterState;
   readonly why: string;
 }
 
-export function importerStanding(given: ImporterToJudge): ImporterStanding {
+export function importerStatus(given: ImporterToJudge): ImporterStatus {
   const { record, isExported, report } = given;
   const leftOut = leftOutFor(given);
   if (leftOut !== undefined) return { state: 'left out', why: leftOut };

@@ -13,9 +13,9 @@ import { askedLocality, type Locality, localityText } from '#shared/clusterset/i
 import { membershipOf } from '#shared/clusterset/membership/clusterset-membership.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { unknownText } from './importer-standing.ts';
+import { unknownText } from './importer-status.ts';
 import type { ImporterInput, SetInput } from './set-input.ts';
-import { sourceStanding } from './source-standing.ts';
+import { sourceStatus } from './source-status.ts';
 
 export function exportFacts(
   input: SetInput,
@@ -30,7 +30,7 @@ export function exportFacts(
     .filter((i) => i.cluster !== cluster.id && i.state === 'imported')
     .map((i) => i.cluster);
   const reach = others.length > 0 ? `imported by ${others.join(' and ')}` : 'imported by no other cluster';
-  const standing = sourceStanding(cluster, now);
+  const standing = sourceStatus(cluster, now);
   const silent = standing.state === 'fresh' ? '' : `; it is ${standing.state}: ${standing.why}`;
   return {
     summary: validity.valid

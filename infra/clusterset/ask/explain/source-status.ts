@@ -10,14 +10,14 @@ import { sourceOf } from '#shared/clusterset/membership/source-record.ts';
 import { isListed } from '#shared/clusterset/membership/source-witness.ts';
 import { silentAfterMs } from '#shared/contract/silence.ts';
 
-export interface SourceStanding {
+export interface SourceStatus {
   readonly state: SourceStateName;
   readonly why: string;
 }
 
 const kept = 'its slices stay in every importer as they are';
 
-export function sourceStanding(record: ClusterRecord, now: number): SourceStanding {
+export function sourceStatus(record: ClusterRecord, now: number): SourceStatus {
   const { heartbeatAtMs } = record.relay;
   const isPaused = record.mode === 'paused';
   if (hasLeft(record))
@@ -29,12 +29,12 @@ export function sourceStanding(record: ClusterRecord, now: number): SourceStandi
       state: 'evicted',
       why: `relay and API are both silent since ${timeText(source.sinceMs, now)}: importers with another ready source remove its endpoints`,
     };
-  const isHeard = isFresh({ isSynced: hasSynced(record), isPaused, heartbeatAtMs }, now);
-  if (isHeard && source?.state !== 'silent')
+  const isBeating = isFresh({ isSynced: hasSynced(record), isPaused, heartbeatAtMs }, now);
+  if (isBeating && source?.state !== 'silent')
     return { state: 'fresh', why: `last heartbeat ${timeText(heartbeatAtMs, now)}` };
   const what = isListed(record) ? 'its API answers, and imports take its pods from there' : kept;
-  const silent = (why: string): SourceStanding => ({ state: 'silent', why: `${why}: ${what}` });
-  if (isHeard) return silent('its relay has just returned, and counts from its second heartbeat on');
+  const silent = (why: string): SourceStatus => ({ state: 'silent', why: `${why}: ${what}` });
+  if (isBeating) return silent('its relay has just returned, and counts from its second heartbeat on');
   if (isPaused) return silent('an operator has paused the cluster');
   if (heartbeatAtMs === 0) return silent('its relay has not sent a heartbeat yet');
   if (now - heartbeatAtMs > silentAfterMs)

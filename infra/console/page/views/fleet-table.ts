@@ -170,15 +170,15 @@ export function fleetTable() {
   const groupOf = ({ labels }: FleetRow): string =>
     grouping.value === ungrouped ? '' : (labels[grouping.value] ?? `no ${grouping.value}`);
 
-  function groupRow(group: string, of: readonly FleetRow[]): HTMLElement {
+  function groupRow(group: string, rows: readonly FleetRow[]): HTMLElement {
     const row =
       groupRows.get(group) ??
       h('tr', { class: 'group' }, h('th', { scope: 'rowgroup', colspan: String(titles.length) }));
     groupRows.set(group, row);
-    const unwell = of.filter((each) => problemsOf(each, durationText).length > 0).length;
+    const unwell = rows.filter((each) => problemsOf(each, durationText).length > 0).length;
     setText(
       row.firstElementChild as HTMLElement,
-      `${group}: ${of.length.toLocaleString('en')}${unwell > 0 ? `, ${unwell} need attention` : ''}`,
+      `${group}: ${rows.length.toLocaleString('en')}${unwell > 0 ? `, ${unwell} need attention` : ''}`,
     );
     return row;
   }

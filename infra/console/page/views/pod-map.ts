@@ -27,7 +27,7 @@ export function podMap() {
       const text = JSON.stringify(squares);
       if (text === drawn) return;
       drawn = text;
-      element.replaceChildren(...grouped(squares, 'slice').map(([slice, of]) => figure(slice, of)));
+      element.replaceChildren(...grouped(squares, 'slice').map(([slice, alike]) => figure(slice, alike)));
     },
   };
 }
@@ -44,12 +44,12 @@ function grouped(
 }
 
 function figure(slice: string, squares: readonly Square[]): HTMLElement {
-  const groups = grouped(squares, 'group').map(([name, of]) =>
+  const groups = grouped(squares, 'group').map(([name, alike]) =>
     h(
       'div',
       {},
-      ...(name ? [h('div', { class: 'place' }, name, ready(of))] : []),
-      h('ul', { class: 'squares' }, ...of.map(square)),
+      ...(name ? [h('div', { class: 'place' }, name, ready(alike))] : []),
+      h('ul', { class: 'squares' }, ...alike.map(square)),
     ),
   );
   return h(

@@ -2,7 +2,7 @@
  * The history of a service: a mark for each run on a time axis, and the runs as a list. The chosen moment is
  * in the URL, with the addresses of that moment below the list.
  */
-import type { AddressThen, GoneThen, HistoryAnswer, Then, Told } from '../../api-types.ts';
+import type { AddressThen, GoneThen, HistoryAnswer, RunText, Then } from '../../api-types.ts';
 import { dateText, zoneName } from '../charts/time-zone.ts';
 import { type Child, h, keepTimes, setText } from '../dom.ts';
 import { searchField } from '../search-field.ts';
@@ -12,7 +12,7 @@ const maxAddresses = 50;
 /** Number of runs shown. The filter finds the others. */
 const maxRuns = 8;
 
-const kinds: { readonly [K in Told['kind']]: string } = {
+const kinds: { readonly [K in RunText['kind']]: string } = {
   wrote: 'wrote',
   failed: 'failed',
   held: 'held back',
@@ -29,7 +29,7 @@ export function timeLine(
   commandAt: (atMs: number) => HTMLElement,
   chosenMs: number | undefined,
 ) {
-  let runs: readonly Told[] = [];
+  let runs: readonly RunText[] = [];
   let drawn = '';
   const search = searchField('run-search', 'pod, address or reason', draw);
   const kind = h(
@@ -56,7 +56,7 @@ export function timeLine(
   if (chosenMs !== undefined) void showThen(chosenMs);
 
   function draw(): void {
-    const isFound = (r: Told) =>
+    const isFound = (r: RunText) =>
       (!kind.value || r.kind === kind.value) && search.finds(`${r.headline} ${r.lines}`);
     const found = runs.filter(isFound);
     const shown = found.slice(-maxRuns);
@@ -79,7 +79,7 @@ export function timeLine(
     );
   }
 
-  function runItem({ atMs, kind: ofRun, headline, lines }: Told): HTMLElement {
+  function runItem({ atMs, kind: ofRun, headline, lines }: RunText): HTMLElement {
     const button = h(
       'button',
       { type: 'button', 'data-at': String(atMs), 'aria-pressed': String(atMs === chosenMs) },
@@ -96,7 +96,7 @@ export function timeLine(
   }
 
   /** Places each mark by its time. */
-  function marksOf(found: readonly Told[]): readonly HTMLElement[] {
+  function marksOf(found: readonly RunText[]): readonly HTMLElement[] {
     const [first, last] = [found[0]?.atMs ?? 0, found.at(-1)?.atMs ?? 0];
     const marks = found.map((r) => {
       const mark = h('span', { class: `mark ${r.kind}${r.atMs === chosenMs ? ' chosen' : ''}` });
@@ -122,11 +122,11 @@ export function timeLine(
 
   return {
     element,
-    show({ told, remarks }: HistoryAnswer): void {
-      const text = JSON.stringify([told, remarks]);
+    show({ runs: newRuns, remarks }: HistoryAnswer): void {
+      const text = JSON.stringify([newRuns, remarks]);
       if (text === drawn) return;
       drawn = text;
-      runs = told;
+      runs = newRuns;
       setText(
         count,
         [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${zoneName()}`, ...remarks].join('; '),

@@ -65,7 +65,7 @@ describe('entries without an export', () => {
     const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0'), c: exporter('10.3.0') });
     await world.pass(70);
     const b = world.of('b');
-    b.isHeard = false;
+    b.isBeating = false;
     for (const [kind, name] of [
       ['ServiceExport', 'web'],
       ['Service', 'web'],
@@ -75,7 +75,7 @@ describe('entries without an export', () => {
       b.store.remove(kind, 'shop', name);
     const wait = async (ms: number): Promise<void> => world.pass(ms / 1000);
     await rebuild({ table: world.table, now: () => world.nowMs, wait, say: () => {}, who: 'x' }, ['b']);
-    b.isHeard = true;
+    b.isBeating = true;
     await b.startRelay(allKinds, 's2');
     return world;
   }
@@ -89,7 +89,7 @@ describe('entries without an export', () => {
 
   it('an entry goes while its cluster, which was rebuilt without the export, drains', async () => {
     const world = await rebuiltEmpty();
-    world.of('b').isHeard = false;
+    world.of('b').isBeating = false;
     await drainCluster(world.table, 'b', world.nowMs);
     await world.pass(300);
     expect(endpointsIn(world, 'a')).toEqual(ofC);
@@ -198,9 +198,9 @@ describe('Services that are gone by the snapshot alone', () => {
     await world.pass(10);
     const b = world.of('b');
     b.store.remove('Service', 'shop', 'web');
-    b.isHeard = false;
+    b.isBeating = false;
     b.store.apply(service());
-    b.isHeard = true;
+    b.isBeating = true;
     return world;
   }
 
@@ -217,9 +217,9 @@ describe('Services that are gone by the snapshot alone', () => {
     const address = ipsIn(world, 'a');
     const b = world.of('b');
     b.apiAnswers = false;
-    b.isHeard = false;
+    b.isBeating = false;
     b.store.remove('Service', 'shop', 'web');
-    b.isHeard = true;
+    b.isBeating = true;
     await world.pass(300);
     expect(endpointsIn(world, 'a')).toHaveLength(22);
     b.apiAnswers = true;

@@ -167,10 +167,10 @@ describe('an exported Service whose pods cannot be told', () => {
     const b = world.of('b');
     b.store.apply(optedIn('app in (web'));
     await world.pass(60);
-    b.isHeard = false;
+    b.isBeating = false;
     const wait = (ms: number): Promise<void> => world.pass(ms / 1000);
     await rebuild({ table: world.table, now: () => world.nowMs, wait, say: () => {}, who: 'x' }, ['b']);
-    b.isHeard = true;
+    b.isBeating = true;
     await b.startRelay(allKinds, 's2');
     await world.pass(300);
     expect(imported(world, 'a')).toEqual(both);

@@ -42,7 +42,7 @@ const addressesOf = (world: SetWorld, source: string, port?: string): readonly s
 const stateOf = async (world: SetWorld, id: string) =>
   sourceOf((await readCluster(world.table, id)) as ClusterRecord)?.state;
 const gone = (world: SetWorld, ...ids: readonly string[]): void => {
-  for (const id of ids) Object.assign(world.of(id), { isHeard: false, apiAnswers: false });
+  for (const id of ids) Object.assign(world.of(id), { isBeating: false, apiAnswers: false });
 };
 
 it('a source is not evicted while the APIs of fresh clusters do not answer the hub either', async () => {
@@ -131,7 +131,7 @@ it('clusters without a heartbeat, and paused clusters, delay no eviction', async
   await world.pass(120);
   for (const id of ['d', 'e', 'f']) {
     world.addMember(id);
-    world.of(id).isHeard = false;
+    world.of(id).isBeating = false;
     await registerCluster(
       world.table,
       { id, mode: 'shadow', api: { url: `https://${id}`, auth: { type: 'secret', secretArn: 'arn' } } },

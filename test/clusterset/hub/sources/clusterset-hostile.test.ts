@@ -114,7 +114,7 @@ it('sweep has little data of a silent relay in memory at once', async () => {
     );
   await world.pass(60);
   const most = largestAnswer(world);
-  world.of('b').isHeard = false;
+  world.of('b').isBeating = false;
   await world.pass(600);
   expect(most()).toBeGreaterThan(0);
   expect(most()).toBeLessThan(100_000);

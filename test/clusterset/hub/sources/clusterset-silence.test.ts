@@ -46,7 +46,7 @@ it('a source whose relay is down is asked as often with eight importers and four
       b: exporter('10.2.0', { given: more }),
     });
     await world.pass(200);
-    world.of('b').isHeard = false;
+    world.of('b').isBeating = false;
     await world.pass(300);
     const [before, calls] = [world.of('b').calls, ids.map(([id]) => world.of(id).calls)];
     await world.pass(600);
@@ -66,7 +66,7 @@ it('a source whose relay is down is asked as often with eight importers and four
 it('a source that was restored from a backup while its relay is silent is not listed: its slices stay', async () => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
   await world.pass(70);
-  world.of('b').isHeard = false;
+  world.of('b').isBeating = false;
   await world.table.update(metaKey('b'), { set: { high_Service: versionOf(1, '999999') } });
   world.of('b').store.remove('Pod', 'shop', 'web-1');
   await world.pass(600);
@@ -101,7 +101,7 @@ it.each([
 ])('a silent source that sweep lists does not count while %s', async (_when, begin, end) => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
   await world.pass(70);
-  world.of('b').isHeard = false;
+  world.of('b').isBeating = false;
   await world.pass(185);
   expect(sourceOf((await readCluster(world.table, 'b')) as ClusterRecord)).toMatchObject({
     state: 'silent',
@@ -124,7 +124,7 @@ it.each([
 it('the hub knows what its lists have read of a silent source: a session of the relay that begins with less is of another history', async () => {
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0') });
   await world.pass(70);
-  world.of('b').isHeard = false;
+  world.of('b').isBeating = false;
   world.of('b').store.apply(pod('web-3', '10.2.0.3'));
   await world.pass(300);
   const { resourceVersion } = world.of('b').store;
@@ -138,7 +138,7 @@ it('the hub knows what its lists have read of a silent source: a session of the 
 it('an importer that joins has the last known endpoints of a silent source, and those of its API once that answers', async () => {
   const world = await SetWorld.start({ a: importer({ imports: 'off' }), b: exporter('10.2.0') });
   await world.pass(70);
-  Object.assign(world.of('b'), { isHeard: false, apiAnswers: false });
+  Object.assign(world.of('b'), { isBeating: false, apiAnswers: false });
   await world.pass(300);
   await saveMembership(world.table, 'a', { ...noMembership, ...open, imports: 'active' });
   world.of('b').store.remove('Pod', 'shop', 'web-1');

@@ -10,7 +10,7 @@ it('an evicted source is in no count of an import, and its own export says so', 
     ...{ a: importer(policy), b: exporter('10.2.0', policy), c: exporter('10.3.0', policy) },
   });
   await world.pass(60);
-  world.of('b').isHeard = false;
+  world.of('b').isBeating = false;
   world.of('b').apiAnswers = false;
   await world.pass(900);
   const summary = async (cluster: string): Promise<string> =>

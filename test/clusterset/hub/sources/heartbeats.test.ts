@@ -30,7 +30,7 @@ async function setWithDeadSource() {
   });
   const c = world.of('c');
   await world.pass(120);
-  Object.assign(c, { isHeard: false, apiAnswers: false });
+  Object.assign(c, { isBeating: false, apiAnswers: false });
   const stateOfC = async (): Promise<SourceRecord['state']> =>
     sourceOf((await readCluster(world.table, 'c')) as ClusterRecord)?.state ?? 'fresh';
   const readyOfC = (): readonly string[] =>
@@ -53,9 +53,9 @@ async function setWithDeadSource() {
   };
   /** The messages of two heartbeats that c sent while it lived. */
   const heartbeats = async (): Promise<readonly string[]> => {
-    c.isHeard = true;
+    c.isBeating = true;
     for (const age of [30_000, 0]) await c.sendHeartbeat(diedAtMs - age);
-    c.isHeard = false;
+    c.isBeating = false;
     const bodies = c.queues.events.waiting().map(({ body }) => body);
     c.queues.events.purge();
     return bodies;

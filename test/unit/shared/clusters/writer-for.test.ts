@@ -128,8 +128,8 @@ function writerOfCase({ service, mode, optIn, conflict, on, controller }: Case) 
 }
 
 function written(c: Case): string {
-  const { who, task, as } = writerOfCase(c);
-  return `${who}: ${task}${as === 'opt-in.fleet-endpoints' ? ', by opt-in' : ''}`;
+  const { writer, task, managedBy } = writerOfCase(c);
+  return `${writer}: ${task}${managedBy === 'opt-in.fleet-endpoints' ? ', by opt-in' : ''}`;
 }
 
 it('every Service has the writer of the table', () => {

@@ -112,7 +112,9 @@ async function asked(changes: Answers = {}, reach: AccountDeps['reach'] = async 
 }
 
 const of = (findings: readonly Finding[], verdict: Finding['verdict']): readonly string[] =>
-  findings.filter((f) => f.verdict === verdict).map(({ of: whose, question }) => `${whose}: ${question}`);
+  findings
+    .filter((f) => f.verdict === verdict)
+    .map(({ subject: whose, question }) => `${whose}: ${question}`);
 
 describe('config check --account', () => {
   it('the check finds nothing wrong in an account that has what the file needs, by calls that read', async () => {

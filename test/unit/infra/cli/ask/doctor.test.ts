@@ -122,7 +122,7 @@ describe('doctor', () => {
       getMany: refused,
     } as unknown as DoctorDeps['hub']['table'];
     const findings = await examined({ hub: { name: 'table T', table, now: () => now } });
-    expect(findings.map(({ of, question, verdict }) => `${of} ${question} ${verdict}`)).toEqual([
+    expect(findings.map(({ subject, question, verdict }) => `${subject} ${question} ${verdict}`)).toEqual([
       'this machine program fine',
       'this machine credentials fine',
       'hub table wrong',

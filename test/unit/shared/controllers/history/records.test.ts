@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { missingRecords } from '#infra/cli/ask/history/missing-records.ts';
 import { withRepeatsCounted } from '#infra/cli/ask/history/repeats.ts';
-import { tell } from '#infra/cli/ask/history/sentences.ts';
+import { runText } from '#infra/cli/ask/history/sentences.ts';
 import { addressesThen, newestChanges, statesThen } from '#infra/cli/ask/history/then.ts';
 import { type Addresses, addressesOf } from '#shared/controllers/history/addresses.ts';
 import { changesBetween } from '#shared/controllers/history/changes.ts';
@@ -299,7 +299,7 @@ describe('sentences', () => {
       { where: 'IPv4', address: '10.0.0.1', from: 'ready', to: 'not ready, terminating and serving' },
     ];
     expect(
-      tell(
+      runText(
         record(0, { seenMs: -90, dueMs: -60, changes: [{ pod: 'p', why: 'terminating since x', moves }] }),
       ),
     ).toEqual({
@@ -320,10 +320,10 @@ describe('sentences', () => {
       heldBack: 'paused',
       times: 3,
     };
-    expect(tell(record(1000, { ...quiet, untilMs: 5000, endedMs: 5007 }))?.headline).toBe(
+    expect(runText(record(1000, { ...quiet, untilMs: 5000, endedMs: 5007 }))?.headline).toBe(
       '1970-01-01T00:00:01.000Z held back: paused, 3 times until 1970-01-01T00:00:05.000Z',
     );
-    expect(tell(record(1000, { ...quiet, untilMs: 900, endedMs: 907 }))?.headline).toBe(
+    expect(runText(record(1000, { ...quiet, untilMs: 900, endedMs: 907 }))?.headline).toBe(
       '1970-01-01T00:00:01.000Z held back: paused, 3 times until 1970-01-01T00:00:01.000Z',
     );
   });
@@ -331,7 +331,7 @@ describe('sentences', () => {
   it('a sentence separates deletions from writes', () => {
     const writes = { endpoints: 1, slices: 3 };
     const headline = (deletes: HistoryRecord['deletes']) =>
-      tell(record(0, { writes, ...(deletes && { deletes }) }))?.headline.split(', ')[0];
+      runText(record(0, { writes, ...(deletes && { deletes }) }))?.headline.split(', ')[0];
     expect(headline(undefined)).toBe('1970-01-01T00:00:00.001Z wrote Endpoints and 3 slices');
     expect(headline({ endpoints: 1, slices: 1 })).toBe(
       '1970-01-01T00:00:00.001Z wrote 2 slices; deleted Endpoints and 1 slice',
@@ -345,7 +345,7 @@ describe('sentences', () => {
     const quiet = { writes: { endpoints: 0, slices: 0 }, acceptedMs: undefined };
     const ending = (text: string) => ({ kind: 'requeued', text }) as const;
     const headline = (a: string, b: string) =>
-      tell(record(0, { ...quiet, endings: { endpoints: ending(a), slices: ending(b) } }))?.headline;
+      runText(record(0, { ...quiet, endings: { endpoints: ending(a), slices: ending(b) } }))?.headline;
     expect(headline('circuit: unreachable', 'circuit: unreachable')).toBe(
       '1970-01-01T00:00:00.002Z held back: circuit: unreachable',
     );

@@ -34,7 +34,7 @@ it('a Service that was handed back is known after a switch to active, although t
 it.each(['built-in', 'none'] as const)(
   'a Service with the last writer %s may have been written by a run that was cut short',
   (writer) => {
-    const standing = {
+    const state = {
       keptSinceMs: 0,
       switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' },
       hasOutputs: false,
@@ -42,18 +42,18 @@ it.each(['built-in', 'none'] as const)(
     };
     const last = { ...handedBack, writer };
     const next = { ...handedBack, atMs: 79_000, endedMs: 79_000 };
-    expect(whyNotKnown([last, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
-    expect(whyNotKnown([last, { ...next, gap: cutShort }], standing, 66_000)).toBe(
+    expect(whyNotKnown([last, next], state, 66_000)).toMatch(/since .*38\.000Z/);
+    expect(whyNotKnown([last, { ...next, gap: cutShort }], state, 66_000)).toBe(
       'a run was cut short, and no record has what it wrote',
     );
-    expect(whyNotKnown([{ ...last, gap: cutShort }, next], standing, 66_000)).toMatch(/since .*38\.000Z/);
+    expect(whyNotKnown([{ ...last, gap: cutShort }, next], state, 66_000)).toMatch(/since .*38\.000Z/);
   },
 );
 
 it.each(['built-in', 'none'] as const)(
   'a Service with the last writer %s may have been written by a run that failed since',
   (writer) => {
-    const standing = {
+    const state = {
       keptSinceMs: 0,
       switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' },
       hasOutputs: false,
@@ -72,7 +72,7 @@ it.each(['built-in', 'none'] as const)(
           { ...handedBack, writer },
           { ...failed, endings },
         ],
-        standing,
+        state,
         66_000,
       );
     expect(why({ slices: { kind: 'failed', text: 'connection reset' } })).toMatch(
@@ -84,17 +84,17 @@ it.each(['built-in', 'none'] as const)(
 
 it('a Service whose only writer was cut short counts as written, and is not known', () => {
   const gap = { ...handedBack, writer: undefined, writes: { endpoints: 0, slices: 0 }, gap: cutShort };
-  const standing = {
+  const state = {
     keptSinceMs: 0,
     switches: { unpaused: 'active', sinceMs: 0, optIn: 'off' },
     hasOutputs: false,
     whyNotNow: undefined,
   };
-  expect(whyNotKnown([gap], standing, 66_000)).toBe('a run was cut short, and no record has what it wrote');
+  expect(whyNotKnown([gap], state, 66_000)).toBe('a run was cut short, and no record has what it wrote');
   const whyNotNow = 'its annotation is invalid';
-  expect(whyNotKnown([gap], { ...standing, whyNotNow }, 66_000)).toBe(
+  expect(whyNotKnown([gap], { ...state, whyNotNow }, 66_000)).toBe(
     'a run was cut short, and no record has what it wrote',
   );
-  expect(whyNotKnown([], { ...standing, whyNotNow }, 66_000)).toBe(whyNotNow);
-  expect(whyNotKnown([], standing, 66_000)).toBe('the hub has not written the Service');
+  expect(whyNotKnown([], { ...state, whyNotNow }, 66_000)).toBe(whyNotNow);
+  expect(whyNotKnown([], state, 66_000)).toBe('the hub has not written the Service');
 });
