@@ -107,7 +107,7 @@ it('the runbook’s command deletes the imports of a cluster that has left, and 
   );
 });
 
-it('the runbook’s command deletes the slices that the hub made for Services that opt in, and no others', async () => {
+it('getting-started’s command deletes the slices that the hub made for Services that opt in, and no others', async () => {
   const slice = (name: string, manager: string): object => ({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -121,7 +121,7 @@ it('the runbook’s command deletes the slices that the hub made for Services th
   ];
   await writeFile(join(folder, 'slices.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   await shell('kubectl apply --server-side -f slices.json');
-  await shell(commandWith('docs/runbook.md', 'kubectl delete endpointslices'));
+  await shell(commandWith('docs/getting-started.md', 'kubectl delete endpointslices'));
   const { stdout } = await shell(commandWith('docs/runbook.md', 'kubectl get endpointslices'));
   const left: readonly { metadata: { name: string; managedFields?: readonly { manager: string }[] } }[] =
     JSON.parse(stdout).items;
