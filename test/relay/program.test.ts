@@ -79,7 +79,7 @@ it('an environment that is not complete: one line that names everything, exit co
 
 it('on a node whose kernel has no IPv6 it serves its probes by IPv4', async () => {
   const inPod = { KUBE_CONNECTION_FILE: '', KUBE_API_URL: api.url };
-  const { line } = startRelay({ ...inPod, NODE_OPTIONS: '--import ./test/support/no-ipv6.ts' });
+  const { line } = startRelay({ ...inPod, NODE_OPTIONS: '--import ./test/support/network/no-ipv6.ts' });
   const { address } = (await line('relay started')) as {
     readonly address: { readonly port: number; readonly family: string };
   };
