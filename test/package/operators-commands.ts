@@ -102,6 +102,7 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
   ['relay manifest', 'it needs the outputs of a deploy: constructs.test.ts and test/deploy run it'],
   ['cluster opt-in ID off --withdraw', 'the same for CLUSTER is above'],
   ['cluster pause --all --table NAME', 'package.test.ts runs it as the first line of the runbook'],
+  ['cluster hand-back', 'it needs a real cluster: test/cluster/opt-in/hand-back.test.ts runs it'],
   ['cluster rebuild', 'it waits for two minutes: test/deploy/lost-table.ts runs it'],
   ['cluster register', 'it needs the outputs of a deploy: test/deploy/lost-table.ts runs it'],
 ];
