@@ -1,6 +1,4 @@
 /** `hand-back`, the way out without the hub: it needs a kubeconfig and nothing else. */
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
@@ -44,19 +42,19 @@ Examples:
 const collect = (name: string, before: readonly string[] = []): readonly string[] => [...before, name];
 
 async function run(service: string | undefined, chosen: Chosen): Promise<void> {
-  const file = chosen.kubeconfig ?? defaultKubeconfig();
   const only = service === undefined ? undefined : serviceName(service, chosen.namespace);
   if (service !== undefined && !only)
     throw new UsageError(`${service} lacks its namespace: NAMESPACE/SERVICE, or -n NAMESPACE`);
-  const { contextsOf } = await import('#infra/local/clusters/kubeconfig.ts');
+  const [{ contextsOf }, { defaultKubeconfig }] = await Promise.all([
+    import('#infra/local/clusters/kubeconfig.ts'),
+    import('#infra/cli/hub/kubectl-context.ts'),
+  ]);
+  const file = chosen.kubeconfig ?? defaultKubeconfig();
   if (chosen.allContexts && chosen.context)
     throw new UsageError('--all-contexts with --context: one of them is needed');
   const contexts = chosen.allContexts ? await contextsOf(file) : (chosen.context ?? [undefined]);
   for (const context of contexts) await inCluster(file, context, only, chosen);
 }
-
-const defaultKubeconfig = (): string =>
-  process.env['KUBECONFIG']?.split(delimiter).find(Boolean) ?? join(homedir(), '.kube', 'config');
 
 async function inCluster(
   file: string,

@@ -1,10 +1,9 @@
 /** `explain` by kubectl's connection alone: no hub, no AWS, nothing installed in the cluster. */
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { liveExplanationData } from '#infra/cli/ask/explanation-data.ts';
 import { explainLive } from '#infra/cli/ask/live/explain-live.ts';
 import { liveListLines } from '#infra/cli/ask/live/list-live.ts';
 import { type LiveCluster, liveCluster } from '#infra/cli/ask/live/live-cluster.ts';
+import { defaultKubeconfig } from '#infra/cli/hub/kubectl-context.ts';
 import { follow } from '#infra/cli/terminal/follow.ts';
 import { printLines } from '#infra/cli/terminal/print-answer.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
@@ -62,9 +61,4 @@ function serviceOf(text: string, namespace: string): { readonly namespace: strin
   if (name === undefined) throw new UsageError(`${JSON.stringify(text)} is not NAMESPACE/SERVICE`);
   const isKind = own === undefined || /^(svc|service|services)$/.test(own);
   return { namespace: isKind ? namespace : own, name };
-}
-
-function defaultKubeconfig(): string {
-  const [first] = process.env['KUBECONFIG']?.split(delimiter).filter(Boolean) ?? [];
-  return first ?? join(homedir(), '.kube', 'config');
 }

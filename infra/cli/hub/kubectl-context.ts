@@ -31,11 +31,15 @@ export function clusterOfContext(
   throw new UsageError(`which cluster? There are ${clusters.join(', ') || 'none'}; ${what}`);
 }
 
+const listedFiles = (): readonly string[] | undefined =>
+  process.env['KUBECONFIG']?.split(delimiter).filter(Boolean);
+const ownFile = (): string => join(homedir(), '.kube', 'config');
+
+/** The kubeconfig of a command without --kubeconfig. */
+export const defaultKubeconfig = (): string => listedFiles()?.[0] ?? ownFile();
+
 function kubeconfigTexts(): readonly string[] {
-  const files = process.env['KUBECONFIG']?.split(delimiter).filter(Boolean) ?? [
-    join(homedir(), '.kube', 'config'),
-  ];
-  return files.flatMap((file) => {
+  return (listedFiles() ?? [ownFile()]).flatMap((file) => {
     try {
       return [readFileSync(file, 'utf8')];
     } catch {

@@ -8,11 +8,6 @@ export interface NearMiss<T> {
   readonly why: readonly ((whose: string) => string)[];
 }
 
-export const pairsText = (labels: Labels): string =>
-  Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-
 interface Difference {
   readonly text: (whose: string) => string;
   /** The lower, the nearer. Undefined: they have nothing to do with each other. */

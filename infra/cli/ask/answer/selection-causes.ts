@@ -12,7 +12,7 @@ import {
 import type { CoreEvent, Pod } from '#shared/kube/types.ts';
 import { bad, type Cause, note } from './cause.ts';
 import { namedPods, someNames } from './named-pods.ts';
-import { nearMiss, pairsText } from './near-misses.ts';
+import { nearMiss } from './near-misses.ts';
 import { eventsOf, messageOf, newestEvent } from './object-events.ts';
 import type { Workload, World } from './world.ts';
 
@@ -83,11 +83,11 @@ function templateMiss({ around }: World, selector: Labels): Cause | undefined {
     (w) => selectorMatches(selector, w.metadata.labels) && !isOwned(w),
   );
   if (!found) return undefined;
-  const pairs = pairsText(selector);
+  const pairs = selectorText(selector);
   return bad(
     'SelectorMismatch',
-    `${named(found)} has the label ${pairs} itself, and its pod template has not: its pods have ${pairsText(found.templateLabels) || 'no labels'}`,
-    `add ${pairs} to spec.template.metadata.labels of ${named(found)}, or select ${pairsText(found.templateLabels) || 'another label'}`,
+    `${named(found)} has the label ${pairs} itself, and its pod template has not: its pods have ${selectorText(found.templateLabels) || 'no labels'}`,
+    `add ${pairs} to spec.template.metadata.labels of ${named(found)}, or select ${selectorText(found.templateLabels) || 'another label'}`,
   );
 }
 
