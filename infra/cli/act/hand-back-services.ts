@@ -4,6 +4,7 @@ import { say } from '#infra/cli/terminal/printable.ts';
 import { isConflict } from '#shared/clusters/api/errors.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import {
   appliedBy,
@@ -35,7 +36,9 @@ const atOnce = 10;
 export async function handBackServices(deps: HandBackDeps, choice: HandBackChoice): Promise<boolean> {
   const { context } = choice;
   const services = await servicesOf(deps.api, choice);
-  const plan = choice.undo ? planUndo(services) : planHandBack(services, new Date(deps.now()));
+  const plan = choice.undo
+    ? planUndo(services)
+    : planHandBack(services, new Date(deps.now()), await withSlices(deps.api, choice));
   for (const line of planLines(plan, choice)) say(`${context}  ${line}`);
   if (choice.dryRun || plan.steps.length === 0) return plan.refused.length === 0;
   await choice.confirm(`${question(choice, plan)} in ${context}?`);
@@ -59,6 +62,18 @@ async function servicesOf(api: ClusterApi, { only, namespace }: HandBackChoice):
   const service = await api.get('Service', only.namespace, only.name);
   if (!service) throw new Error(`the cluster has no Service ${only.namespace}/${only.name}`);
   return [service];
+}
+
+/** Names of the Services that have slices of the hub. */
+async function withSlices(
+  api: ClusterApi,
+  { only, namespace }: HandBackChoice,
+): Promise<ReadonlySet<string>> {
+  const { items } = await api.list('EndpointSlice', only?.namespace ?? namespace ?? '', {
+    labels: { [labelSliceManagedBy]: optInManagedBy },
+    keep: ({ metadata }) => `${metadata.namespace}/${metadata.labels?.[labelServiceName]}`,
+  });
+  return new Set(items);
 }
 
 function planLines({ steps, refused }: Plan, { undo: isUndo }: HandBackChoice): readonly string[] {

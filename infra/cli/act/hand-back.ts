@@ -22,8 +22,10 @@ import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 /** What is done to one Service. */
 export interface Step {
   readonly service: Service;
-  /** JSON merge patch, without the resourceVersion. */
-  readonly patch: { readonly metadata: object; readonly spec: { readonly selector: object | null } };
+  /** JSON merge patch, without the resourceVersion. Undefined: an earlier hand-back has written it. */
+  readonly patch:
+    | { readonly metadata: object; readonly spec: { readonly selector: object | null } }
+    | undefined;
   readonly text: string;
 }
 
@@ -41,37 +43,43 @@ export interface HandBackDeps {
   readonly waitMs: number;
 }
 
-/** `none`: done. Otherwise what a person has to know; the slices of the hub are then unchanged. */
+/** Undefined: done. Otherwise what a person has to know; the slices of the hub are then unchanged. */
 export type Trouble = string | undefined;
 
 const lookEveryMs = 500;
 
 export const nameOf = ({ metadata: { namespace, name } }: Service): string => `${namespace}/${name}`;
 
-/** Pure: which Services are handed back. `at`: the time for the annotation. */
-export function planHandBack(services: readonly Service[], at: Date): Plan {
+/**
+ * Pure: which Services are handed back. `at`: the time for the annotation. `sliced`: names of Services that
+ * have slices of the hub: an earlier hand-back of them is not done.
+ */
+export function planHandBack(
+  services: readonly Service[],
+  at: Date,
+  sliced: ReadonlySet<string> = new Set(),
+): Plan {
   const writers = services.map((service) => ({ service, writer: writerOf(service) }));
   return {
-    steps: writers.flatMap(({ service, writer }) =>
-      writer.by !== 'opt-in' || isSetBased(writer.selector)
-        ? []
-        : [
-            {
-              service,
-              patch: {
-                metadata: { annotations: { [annotationHandedBack]: at.toISOString() } },
-                spec: { selector: writer.selector },
-              },
-              text: `gets the selector ${selectorText(writer.selector)}`,
-            },
-          ],
-    ),
+    steps: writers.flatMap(({ service, writer }): readonly Step[] => {
+      if (isHandedBack(service) && sliced.has(nameOf(service)))
+        return [{ service, patch: undefined, text: 'has its selector, and slices of the hub besides' }];
+      if (writer.by !== 'opt-in' || isSetBased(writer.selector)) return [];
+      const patch = {
+        metadata: { annotations: { [annotationHandedBack]: at.toISOString() } },
+        spec: { selector: writer.selector },
+      };
+      return [{ service, patch, text: `gets the selector ${selectorText(writer.selector)}` }];
+    }),
     refused: writers.flatMap(({ service, writer }) => {
       const reason = whyNotHandedBack(writer);
       return reason === undefined ? [] : [{ name: nameOf(service), reason }];
     }),
   };
 }
+
+const isHandedBack = ({ metadata: { annotations }, spec }: Service): boolean =>
+  annotations?.[annotationHandedBack] !== undefined && spec?.selector != null;
 
 function whyNotHandedBack(writer: Writer): string | undefined {
   if (writer.by === 'invalid-annotation') return writer.reason;
@@ -82,11 +90,9 @@ function whyNotHandedBack(writer: Writer): string | undefined {
 
 /** Pure: which Services lose the selector that they got from a hand-back. */
 export function planUndo(services: readonly Service[]): Plan {
-  const handedBack = services.filter(
-    ({ metadata: { annotations }, spec }) =>
-      annotations?.[annotationHandedBack] !== undefined && spec?.selector,
-  );
-  const reasons = handedBack.map((service) => ({ service, reason: whyNotUndone(service) }));
+  const reasons = services
+    .filter(isHandedBack)
+    .map((service) => ({ service, reason: whyNotUndone(service) }));
   return {
     steps: reasons.flatMap(({ service, reason }) =>
       reason !== undefined
@@ -151,6 +157,7 @@ async function applyPatch(
   api: ClusterApi,
   { service, patch }: Pick<Step, 'service' | 'patch'>,
 ): Promise<void> {
+  if (!patch) return;
   const { namespace = '', name, resourceVersion } = service.metadata;
   await api.patch('Service', namespace, name, {
     ...patch,

@@ -208,3 +208,21 @@ it('a dry run and a person who does not agree change nothing; undo gives the Ser
   expect((await live()).spec?.selector).toBeUndefined();
   expect((await live()).metadata.annotations).toEqual({ [annotationSelector]: 'app=web,tier=front' });
 });
+
+it('repeated after the built-in controllers came late, the command goes on where it ended', async () => {
+  const { deps, names, slice, pods } = cluster();
+  const choice = {
+    ...{ context: 'prod', only: undefined, namespace: undefined },
+    ...{ undo: false, dryRun: false, confirm: async () => {} },
+  };
+  expect(await handBackServices(deps, choice)).toBe(false);
+  expect(names()).toEqual(['ours']);
+  slice('theirs', slicesManagedBy, pods);
+  expect(await handBackServices(deps, choice)).toBe(true);
+  expect(names()).toEqual(['theirs']);
+  // Nothing is left to go on with.
+  const asked: string[] = [];
+  const confirm = async (question: string): Promise<void> => void asked.push(question);
+  expect(await handBackServices(deps, { ...choice, confirm })).toBe(true);
+  expect(asked).toEqual([]);
+});
