@@ -1,6 +1,6 @@
 /**
- * `npm run test:without-clusterset`: the core stands without its wing. On a copy of the tree it deletes the
- * folders clusterset and the entries of the doors, and runs verify beside the unit tests and the hub's.
+ * `npm run test:without-clusterset`: the core stands without its wing. It copies the tree, deletes the four
+ * clusterset folders and the doors' entries from the copy, and runs verify, the unit tests and the hub tests.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -160,7 +160,7 @@ async function importsIn(
 
 interface ConcernedNames {
   readonly namespace: string;
-  /** Of the names that clusters of the set export. */
+  /** Returns true if a cluster of the set exports the name. */
   readonly isConcerned: (name: string) => boolean;
   readonly delaySeconds?: number;
 }

@@ -11,7 +11,7 @@ const addressesOf = (slices: readonly EndpointSlice[]): readonly string[] => [
   ...new Set(slices.flatMap((s) => (s.endpoints ?? []).flatMap((e) => e.addresses))),
 ];
 
-/** Slices of other managers, beside those of the Service's writer. */
+/** Names the slices that other managers serve beside those of the Service's writer. */
 export function otherManagers(
   { namespace, served }: World,
   service: Service,
