@@ -97,7 +97,7 @@ function moveBetween(from: ListedAddress | undefined, to: ListedAddress | undefi
  * and hints need no reason: the moves show them.
  */
 function byReason(pod: string, moves: readonly Move[], why: Why): readonly PodMoves[] {
-  const causes = moves.map((move) => ({
+  const causes = moves.toSorted(byPlace).map((move) => ({
     move,
     cause: move.from === move.to ? { why: '' } : why(pod, move.where),
   }));
@@ -108,3 +108,6 @@ function byReason(pod: string, moves: readonly Move[], why: Why): readonly PodMo
     moves: alike.map(({ move }) => move),
   }));
 }
+
+/** Orders Endpoints before slices, whichever of the two the run has read or written first. */
+const byPlace = (a: Move, b: Move): number => (a.where < b.where ? -1 : Number(a.where > b.where));

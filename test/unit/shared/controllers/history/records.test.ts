@@ -235,6 +235,18 @@ describe('records of runs', () => {
     expect(changes[0]?.moves[0]?.detail).toBe(`ports ${'a'.repeat(100)}… → ${'b'.repeat(100)}…`);
   });
 
+  it('an address is said to be in Endpoints and slices, in whichever order the run has written them', () => {
+    const address = (where: string) => ({ where, address: 'a', pod: 'p', state: 'ready', details: {} });
+    const after = new Map(['IPv6', 'IPv4', 'Endpoints'].map((where) => [where, address(where)]));
+    const none = new Map();
+    const { changes } = changesBetween({ saved: none, found: none }, after, {
+      why: () => ({ reason: 'Ready', why: '' }),
+      otherWriter: 'x',
+      maxNamed: 1,
+    });
+    expect(changes[0]?.moves.map((m) => m.where)).toEqual(['Endpoints', 'IPv4', 'IPv6']);
+  });
+
   it('an address that two subsets list keeps no long text of ports of its own', () => {
     const ports = (x: string) =>
       Array.from({ length: 500 }, (_, i) => ({ name: `${x}-${i}`, port: i, protocol: 'TCP' }));
