@@ -40,6 +40,8 @@ export const labelSliceManagedBy = 'endpointslice.kubernetes.io/managed-by';
 export const labelMcsService = 'multicluster.kubernetes.io/service-name';
 export const labelSourceCluster = 'multicluster.kubernetes.io/source-cluster';
 export const labelZone = 'topology.kubernetes.io/zone';
+/** AWS: the id of the zone, which is the same place in every account. The name of the zone is not. */
+export const labelZoneId = 'topology.k8s.aws/zone-id';
 export const labelControlPlane = 'node-role.kubernetes.io/control-plane';
 export const labelMaster = 'node-role.kubernetes.io/master';
 

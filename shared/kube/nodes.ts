@@ -1,4 +1,4 @@
-import { labelZone } from './names.ts';
+import { labelZone, labelZoneId } from './names.ts';
 import type { Node } from './types.ts';
 
 /** The first Ready condition is True; a node without one is not ready (EV-20). */
@@ -9,4 +9,9 @@ export function isNodeReady(node: Node): boolean {
 /** The value of the zone label; "" without one. */
 export function zoneOf(node: Node): string {
   return node.metadata.labels?.[labelZone] ?? '';
+}
+
+/** The value of AWS's label for the zone's id; "" without one. */
+export function zoneIdOf(node: Node): string {
+  return node.metadata.labels?.[labelZoneId] ?? '';
 }

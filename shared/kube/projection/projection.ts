@@ -11,6 +11,7 @@ import {
   labelControlPlane,
   labelMaster,
   labelZone,
+  labelZoneId,
 } from '../names.ts';
 import type { ClustersetKind, InputKind, Node, ObjectOfKind, Pod, Service, ServicePort } from '../types.ts';
 import { decodeClustersetObject, encodeClustersetObject } from './mcs-projection.ts';
@@ -130,7 +131,14 @@ function decodeService(
   };
 }
 
-type NodeTuple = readonly [uid: string, zone: string | 0, ready: 0 | 1, cpu: string | 0, controlPlane?: 1];
+type NodeTuple = readonly [
+  uid: string,
+  zone: string | 0,
+  ready: 0 | 1,
+  cpu: string | 0,
+  controlPlane?: 0 | 1,
+  zoneId?: string,
+];
 
 function encodeNode(n: Node): NodeTuple {
   const labels = n.metadata.labels ?? {};
@@ -141,18 +149,22 @@ function encodeNode(n: Node): NodeTuple {
     ready,
     n.status?.allocatable?.['cpu'] ?? 0,
   ] as const;
-  return labelControlPlane in labels || labelMaster in labels ? [...tuple, 1] : tuple;
+  const controlPlane = labelControlPlane in labels || labelMaster in labels ? 1 : 0;
+  const zoneId = labels[labelZoneId];
+  if (zoneId) return [...tuple, controlPlane, zoneId];
+  return controlPlane ? [...tuple, controlPlane] : tuple;
 }
 
-function decodeNode(name: string, [uid, zone, ready, cpu, controlPlane]: NodeTuple): Node {
+function decodeNode(name: string, [uid, zone, ready, cpu, controlPlane, zoneId]: NodeTuple): Node {
+  const labels = {
+    ...(zone !== 0 && { [labelZone]: zone }),
+    ...(controlPlane && { [labelControlPlane]: '' }),
+    ...(zoneId && { [labelZoneId]: zoneId }),
+  };
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: {
-      name,
-      uid,
-      labels: { ...(zone !== 0 && { [labelZone]: zone }), ...(controlPlane && { [labelControlPlane]: '' }) },
-    },
+    metadata: { name, uid, labels },
     status: {
       ...(cpu !== 0 && { allocatable: { cpu } }),
       conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],

@@ -118,6 +118,32 @@ describe('a projection', () => {
     expect(project('Service', service({ ports })).spec?.ports).toEqual(ports);
   });
 
+  it('the projection of a node keeps what zones and hints are decided by', () => {
+    const node = (labels: { readonly [key: string]: string }) => ({
+      metadata: { name: 'n', uid: 'u', labels },
+      status: { allocatable: { cpu: '4' }, conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+    const zone = { 'topology.kubernetes.io/zone': 'eu-central-1a' };
+    const id = { 'topology.k8s.aws/zone-id': 'euc1-az2' };
+    const controlPlane = { 'node-role.kubernetes.io/control-plane': '' };
+    for (const labels of [
+      {},
+      zone,
+      id,
+      { ...zone, ...id },
+      controlPlane,
+      { ...zone, ...controlPlane, ...id },
+    ])
+      expect(project('Node', node({ ...labels, other: 'x' })).metadata.labels).toEqual(labels);
+    expect(encodeProjection('Node', node(zone))).toBe('["u","eu-central-1a",1,"4"]');
+    expect(encodeProjection('Node', node({ ...zone, ...controlPlane }))).toBe(
+      '["u","eu-central-1a",1,"4",1]',
+    );
+    expect(encodeProjection('Node', node({ ...zone, ...id }))).toBe(
+      '["u","eu-central-1a",1,"4",0,"euc1-az2"]',
+    );
+  });
+
   it('a projection cannot be read from just any text', () => {
     expect(() => decodeProjection('Pod', 'ns', 'p', '{}')).toThrow(SyntaxError);
     expect(() => decodeProjection('Pod', 'ns', 'p', 'x')).toThrow(SyntaxError);
