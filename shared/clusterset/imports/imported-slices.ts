@@ -5,9 +5,9 @@
 import type { ExportedPods } from '#shared/clusterset/exports/exported-pods.ts';
 import type { MergedExports } from '#shared/clusterset/exports/merge.ts';
 import { exposedPorts } from '#shared/clusterset/exports/merge-ports.ts';
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import type { SliceDraft, SlicesPlan } from '#shared/controllers/slices/plan.ts';
 import { portsByPod } from '#shared/controllers/slices/ports.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import type { Labels } from '#shared/kube/labels.ts';

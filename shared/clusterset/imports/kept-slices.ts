@@ -2,11 +2,11 @@
  * Slices of silent and held sources stay as they are (MC-70), even if their derived Service is created again.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { sliceLabels } from '#shared/controllers/slices/labels.ts';
 import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
 import { isOwnedBy } from '#shared/controllers/slices/planned-slice.ts';
 import { generateNamePrefix } from '#shared/controllers/slices/slice-name.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { importsManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';

@@ -3,13 +3,13 @@
  * cluster: names of this cluster's own pods and nodes could be the same (MC-64).
  */
 
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { type Desired, desiredEndpoints } from '#shared/controllers/slices/desired.ts';
 import { endpointKey } from '#shared/controllers/slices/endpoint-set.ts';
 import { setHints } from '#shared/controllers/slices/hints/endpoint-hints.ts';
 import { sliceLabels } from '#shared/controllers/slices/labels.ts';
 import type { SlicesPlan } from '#shared/controllers/slices/plan.ts';
 import { planAddressType } from '#shared/controllers/slices/reconcile.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import type { EndpointHints } from '#shared/kube/endpoint-fields.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { importsManagedBy } from '#shared/kube/names.ts';

@@ -1,4 +1,5 @@
 import { computeTriggerTime } from '#shared/controllers/triggertime/tracker.ts';
+import { podsStaying } from '#shared/controllers/zones/pods-away.ts';
 import { type Labels, sameLabels } from '#shared/kube/labels.ts';
 import { annotationOverCapacity, annotationTriggerTime } from '#shared/kube/names.ts';
 import { findPort, isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
@@ -31,8 +32,9 @@ export function decideEndpoints(input: EndpointsInput): EndpointsPlan {
   if (service.spec?.type === 'ExternalName' || !service.spec?.selector)
     return { write: undefined, triggerTimes: input.triggerTimes };
 
+  // By all pods: otherwise the return of a zone would count as a change of its pods.
   const { triggerTime, next } = computeTriggerTime(input.triggerTimes, service, pods);
-  const subsets = repackSubsets(podSubsets(service, pods));
+  const subsets = repackSubsets(podSubsets(service, podsStaying(service, input)));
   const unchanged = { write: undefined, triggerTimes: next };
   if (current && isCorrect(current, service, subsets)) return unchanged;
 

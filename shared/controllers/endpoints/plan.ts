@@ -1,5 +1,5 @@
 import type { TriggerTimes } from '#shared/controllers/triggertime/tracker.ts';
-import type { Endpoints, Pod, Service } from '#shared/kube/types.ts';
+import type { Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
 
 /** Input of one run of the endpoints controller: plain records, read before the run. */
 export interface EndpointsInput {
@@ -9,6 +9,9 @@ export interface EndpointsInput {
   readonly service: Service | undefined;
   /** The pods of the namespace that the service's selector matches, in any order. */
   readonly pods: readonly Pod[];
+  /** Every node of the cluster, by name, and the names of the zones that traffic is to leave. */
+  readonly nodes?: ReadonlyMap<string, Node> | undefined;
+  readonly zonesAway?: ReadonlySet<string> | undefined;
   /** The Endpoints of that name as the API server holds it. */
   readonly current: Endpoints | undefined;
   readonly triggerTimes: TriggerTimes | undefined;

@@ -1,6 +1,7 @@
 import { computeTriggerTime } from '#shared/controllers/triggertime/tracker.ts';
+import { podsStaying } from '#shared/controllers/zones/pods-away.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
-import { addressTypesOf } from './address-types.ts';
 import { hintsEnabled, recordWithoutHints } from './hints/topology.ts';
 import { trafficDistributionOf } from './hints/traffic-distribution.ts';
 import type { AddressTypePlan, SlicesInput, SlicesPlan } from './plan.ts';
@@ -23,7 +24,9 @@ export function decideSlices(input: SlicesInput): SlicesPlan {
 }
 
 function reconcile(input: SlicesInput, service: Service): SlicesPlan {
+  // By all pods: otherwise the return of a zone would count as a change of its pods.
   const { triggerTime, next } = computeTriggerTime(input.triggerTimes, service, input.pods);
+  const staying = { ...input, pods: podsStaying(service, input) };
   const slices = input.slices.filter((slice) => !slice.metadata.deletionTimestamp).sort(byName);
   const types = addressTypesOf(service);
   const unsupported = slices.filter((slice) => !types.some((type) => type === slice.addressType));
@@ -35,7 +38,12 @@ function reconcile(input: SlicesInput, service: Service): SlicesPlan {
   const addressTypes: AddressTypePlan[] = [];
   for (const type of types) {
     const existing = slices.filter((slice) => slice.addressType === type);
-    const reconciled = reconcileByAddressType({ input, service, triggerTime }, type, existing, hints);
+    const reconciled = reconcileByAddressType(
+      { input: staying, service, triggerTime },
+      type,
+      existing,
+      hints,
+    );
     hints = reconciled.hints;
     addressTypes.push(reconciled.plan);
   }

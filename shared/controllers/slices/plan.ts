@@ -18,6 +18,8 @@ export interface SlicesInput {
   readonly pods: readonly Pod[];
   /** Every node of the cluster, by name. */
   readonly nodes: ReadonlyMap<string, Node>;
+  /** Names of the zones that traffic is to leave; none if left out. */
+  readonly zonesAway?: ReadonlySet<string> | undefined;
   /** Slices with that managed-by and this service's name label, pending deletion included (ES-5, ES-6). */
   readonly slices: readonly EndpointSlice[];
   readonly triggerTimes: TriggerTimes | undefined;

@@ -3,8 +3,8 @@
  * one pod at a time. A property test compares the verdicts with decideEndpoints and decideSlices.
  */
 import { addressFamily, podAddress } from '#shared/controllers/endpoints/address.ts';
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { podToEndpoint } from '#shared/controllers/slices/endpoint.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import {
   findPort,

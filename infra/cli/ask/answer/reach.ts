@@ -1,6 +1,6 @@
 /** What a proxy can send traffic to: ready endpoints with a port that the Service names. */
 
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { Endpoint, EndpointSlice, Service, ServicePort } from '#shared/kube/types.ts';
 

@@ -1,6 +1,6 @@
 /** A Service without a selector: its endpoints are made by hand, mirrored, imported, or what is left of before. */
 
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { annotationLeader, labelServiceName, slicesManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, Service } from '#shared/kube/types.ts';
 import { bad, type Cause, note } from './cause.ts';

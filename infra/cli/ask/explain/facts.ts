@@ -3,7 +3,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';

@@ -5,8 +5,8 @@ import type { MergedExports } from '#shared/clusterset/exports/merge.ts';
 import { exposedPorts } from '#shared/clusterset/exports/merge-ports.ts';
 import { whyLeftOut } from '#shared/clusterset/imports/left-out.ts';
 import type { PreviewedImport } from '#shared/clusterset/imports/preview.ts';
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { sliceVerdict } from '#shared/controllers/verdicts/pod-verdicts.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import type { SourceInput } from './set-input.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { labelsChanged, sliceLabels } from '#shared/controllers/slices/labels.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { labelHeadless, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import { decide, managed, only, service } from './fixtures.ts';
 

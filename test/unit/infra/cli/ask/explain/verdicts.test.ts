@@ -8,8 +8,8 @@ import { explainPods, type PodsInput } from '#infra/cli/ask/explain/explain-pods
 import { endpointsPlaces, slicePlaces } from '#infra/cli/ask/explain/saved.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
-import { addressTypesOf } from '#shared/controllers/slices/address-types.ts';
 import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import { node, nodes, pod, service } from '#test/unit/shared/controllers/slices/fixtures.ts';

@@ -1,5 +1,5 @@
-import { clusterIPFamily } from '#shared/kube/services.ts';
-import type { AddressType, Service } from '#shared/kube/types.ts';
+import { clusterIPFamily } from './services.ts';
+import type { AddressType, Service } from './types.ts';
 
 /**
  * The address types that a service has slices of (ES-11..13), IPv4 first. One without families and without
