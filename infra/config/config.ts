@@ -73,11 +73,8 @@ export interface CapacityRange {
 export interface ClustersetConfig {
   /** Name of the set. A namespace takes imports if its label has this value. */
   readonly name: string;
-  readonly silence: 'keep' | 'evictAfter';
-  readonly evictAfterSeconds: number;
-  readonly importBatchSeconds: number;
+  readonly evictAfterSeconds?: number | undefined;
   readonly sameness: 'labelled' | 'all';
-  readonly precedence: 'sticky' | 'oldest';
 }
 
 /** Where sync and sweep run, for clusters with private API endpoints. */

@@ -47,6 +47,8 @@ const sync = {
   wakesOfCluster: 600,
   /** The same for one namespace of the exporting cluster. */
   wakesOfNamespace: 200,
+  /** Time for which changes of an exported Service are batched before its importers run, s. */
+  importBatchSeconds: 2,
   /**
    * Maximum number of imports of a cluster that one worker runs in a minute. Further imports wait for their
    * turn, and the cluster's own services do not. Changes that a relay has just seen have the same budget

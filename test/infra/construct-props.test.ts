@@ -113,9 +113,7 @@ describe('objects of the CDK', () => {
     const stack = stackIn();
     const clusterset = {
       name: 'fleet',
-      silence: 'evictAfter',
       evictAfter: Duration.minutes(10),
-      importBatch: Duration.seconds(5),
     } as const;
     const hub = new FleetHub(stack, 'Hub', { logRetention: RetentionDays.ONE_MONTH, clusterset });
     const settings = { batchPeriod: Duration.seconds(3), history: Duration.days(2) };
@@ -127,12 +125,7 @@ describe('objects of the CDK', () => {
       '\\',
       '',
     );
-    for (const part of [
-      '"evictAfterSeconds":600',
-      '"importBatchSeconds":5',
-      '"batchPeriodSeconds":3',
-      '"historyDays":2',
-    ])
+    for (const part of ['"evictAfterSeconds":600', '"batchPeriodSeconds":3', '"historyDays":2'])
       expect(registration).toContain(part);
   });
 

@@ -53,7 +53,7 @@ export async function checkSources(
 }
 
 const mayBeEvicted = (cluster: ClusterRecord): boolean =>
-  membershipOf(cluster).silence === 'evictAfter' && sourceOf(cluster)?.state !== 'evicted';
+  membershipOf(cluster).evictAfterSeconds !== undefined && sourceOf(cluster)?.state !== 'evicted';
 
 const isReachable = ({ reaches }: SweepDeps, cluster: ClusterRecord): boolean =>
   Boolean(reaches?.(cluster) ?? cluster.api);

@@ -100,9 +100,9 @@ function reasonToHold(
  * never evicted.
  */
 function mayEvict(member: ClusterRecord, { sinceMs }: SourceStep, { answers, nowMs }: Look): boolean {
-  const { silence, evictAfterSeconds } = membershipOf(member);
+  const { evictAfterSeconds } = membershipOf(member);
   const { isPaused, heartbeatAtMs } = witnessOf(member);
-  if (silence !== 'evictAfter' || isPaused) return false;
+  if (evictAfterSeconds === undefined || isPaused) return false;
   // A rebuild forgets the heartbeats.
   const silentMs = nowMs - (heartbeatAtMs || sinceMs);
   return silentMs > Math.max(evictAfterSeconds * 1000, silentAfterMs) && answers.get(member.id) === 'not';

@@ -70,16 +70,10 @@ export interface HubInput {
   readonly clusterset?: {
     /** The set has this name. A namespace takes imports if its label fleet-endpoints/clusterset has this value. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
     readonly name: string;
-    /** `keep` leaves the endpoints of a silent cluster in the importers. `evictAfter` removes them if its API does not answer either. @default "keep" */
-    readonly silence?: 'keep' | 'evictAfter';
-    /** An eviction comes after this time of silence. A cluster counts as silent after 90 s, so a shorter time acts like 90 s. @default Duration.seconds(300) */
+    /** After this time of silence the endpoints of a cluster are removed from the importers, if its API does not answer either. Less than 90 s acts like 90 s. Without the key they stay. */
     readonly evictAfter?: Duration;
-    /** Changes of an exported Service are batched for this time before its importers run. @default Duration.seconds(2) */
-    readonly importBatch?: Duration;
     /** `labelled` namespaces take imports, or `all` except default, kube-system and the like. @default "labelled" */
     readonly sameness?: 'labelled' | 'all';
-    /** Where exports of a name differ, `sticky` keeps the present one, and `oldest` takes the oldest, as the API specifies. @default "sticky" */
-    readonly precedence?: 'sticky' | 'oldest';
   };
   /** docs/runbook.md can be read at this address. Alarms link to its headings. Allowed: the address of a page, https://… without a #fragment. */
   readonly runbookUrl?: string;
@@ -107,7 +101,7 @@ export interface ClusterInput {
     /** The cluster's roles edit and admin may make ServiceExports. The API's CRDs grant that to no role. @default false */
     readonly editorsMayExport?: boolean;
   };
-  /** The cluster is in this failure domain of a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
+  /** The cluster is in this failure domain of a set with `evictAfterSeconds`: clusters of one region may be lost together. Every cluster of the set has one, or none. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
   readonly region?: string;
   /** The two controllers have these settings. */
   readonly settings?: {

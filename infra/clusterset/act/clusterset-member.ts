@@ -49,15 +49,16 @@ export function memberLines(cluster: ClusterRecord): readonly string[] {
   const { id } = cluster;
   if (!isMember(cluster)) return [`${id}  is in no clusterset`];
   const membership = membershipOf(cluster);
-  const { set, sameness, withdraws, exports, importBatchSeconds, silence, evictAfterSeconds, precedence } =
-    membership;
+  const { set, sameness, withdraws, exports, evictAfterSeconds } = membership;
   const evicts =
-    silence === 'keep' ? 'silent sources are kept' : `evicted after ${evictAfterSeconds} s of silence`;
+    evictAfterSeconds === undefined
+      ? 'stay'
+      : `are evicted after ${evictAfterSeconds} s, unless its API answers`;
   return [
     `${id}  clusterset ${set}: imports ${withdraws ? 'withdrawing' : membership.imports}, exports ${namespacesText(exports)}`,
     `    addresses of its pods: ${exports.podCidrs?.join(', ') ?? 'any'}${exports.allowOverlap ? ', which may overlap with other clusters' : ''}`,
     `    namespaces: ${sameness === 'all' ? 'every one takes imports' : `those with the label fleet-endpoints/clusterset: ${set} take imports`}`,
-    `    its changes are batched for ${importBatchSeconds} s; ${evicts}; precedence ${precedence}`,
+    `    its endpoints in the importers while it is silent: they ${evicts}`,
     ...unlistedKinds(cluster).map(
       (kind) =>
         `    its relay has sent no list of ${kind}s: the kind is not installed, or the relay does not watch it, or has just started`,

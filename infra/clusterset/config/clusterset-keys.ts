@@ -28,7 +28,7 @@ export const setKeys = {
     ),
     region: optional(
       dnsLabel,
-      'The cluster is in this failure domain of a set with `silence: evictAfter`: clusters of one region may be lost together. Every cluster of the set has one, or none.',
+      'The cluster is in this failure domain of a set with `evictAfterSeconds`: clusters of one region may be lost together. Every cluster of the set has one, or none.',
     ),
   },
   brokenKeys,

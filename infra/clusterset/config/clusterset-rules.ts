@@ -22,18 +22,15 @@ export function membershipOf(
   set: ClustersetConfig | undefined,
 ): ClustersetMembership | undefined {
   if (!set || !takesPart(cluster)) return undefined;
-  const { name, sameness, importBatchSeconds, silence, evictAfterSeconds, precedence } = set;
+  const { name, sameness, evictAfterSeconds } = set;
   const { namespaces = [], podCidrs, allowOverlap = false } = cluster.exports ?? {};
   return {
     set: name,
     sameness,
     imports: cluster.imports,
     exports: { namespaces, ...(podCidrs && { podCidrs }), ...(allowOverlap && { allowOverlap }) },
-    importBatchSeconds,
-    silence,
-    evictAfterSeconds,
+    ...(evictAfterSeconds !== undefined && { evictAfterSeconds }),
     ...(cluster.region !== undefined && { region: cluster.region }),
-    precedence,
   };
 }
 

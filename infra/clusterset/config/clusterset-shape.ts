@@ -13,6 +13,7 @@ import {
   list,
   listOr,
   oneOf,
+  optional,
   required,
   type Shape,
   text,
@@ -27,30 +28,14 @@ export const clustersetShape: Shape<ClustersetConfig> = fields({
     dnsLabel,
     'The set has this name. A namespace takes imports if its label fleet-endpoints/clusterset has this value.',
   ),
-  silence: withDefault(
-    oneOf('keep', 'evictAfter'),
-    noMembership.silence,
-    '`keep` leaves the endpoints of a silent cluster in the importers. `evictAfter` removes them if its API does not answer either.',
-  ),
-  evictAfterSeconds: withDefault(
+  evictAfterSeconds: optional(
     seconds(60, 604_800),
-    noMembership.evictAfterSeconds,
-    'An eviction comes after this time of silence. A cluster counts as silent after 90 s, so a shorter time acts like 90 s.',
-  ),
-  importBatchSeconds: withDefault(
-    seconds(1, 30),
-    noMembership.importBatchSeconds,
-    'Changes of an exported Service are batched for this time before its importers run.',
+    'After this time of silence the endpoints of a cluster are removed from the importers, if its API does not answer either. Less than 90 s acts like 90 s. Without the key they stay.',
   ),
   sameness: withDefault(
     oneOf('labelled', 'all'),
     noMembership.sameness,
     '`labelled` namespaces take imports, or `all` except default, kube-system and the like.',
-  ),
-  precedence: withDefault(
-    oneOf('sticky', 'oldest'),
-    noMembership.precedence,
-    'Where exports of a name differ, `sticky` keeps the present one, and `oldest` takes the oldest, as the API specifies.',
   ),
 });
 

@@ -46,9 +46,7 @@ export function setServiceRow(nameOfSet: NameOfSet, all: readonly Member[], now:
   const published = [...entries.exportTexts].flatMap(([cluster, text]) =>
     memberOf(cluster) ? [JSON.parse(text) as ExportedService] : [],
   );
-  // All members of a set have the same setting.
-  const precedence = members[0] ? membershipOf(members[0].record).precedence : 'sticky';
-  const merged = mergeExports(published, { winner: settledWinner(entries.winner, now), precedence });
+  const merged = mergeExports(published, settledWinner(entries.winner, now));
   const mergedSources = (merged?.clusters ?? []).flatMap((cluster): readonly Source[] => {
     const member = memberOf(cluster);
     return member ? [{ cluster, ...sourceStatus(member.record, now) }] : [];

@@ -17,18 +17,13 @@ export interface ClustersetMembership {
    */
   readonly withdraws?: boolean;
   readonly exports: MemberExports;
-  /** Time for which changes of an export are batched before its importers run. */
-  readonly importBatchSeconds: number;
   /**
-   * Treatment of the cluster's endpoints in other clusters while it is silent
-   * (shared/clusterset/imports/source-state.ts).
+   * Silence after which the cluster's endpoints are evicted from the importers, if its API does not answer
+   * either (shared/clusterset/imports/source-state.ts). If absent, they stay.
    */
-  readonly silence: 'keep' | 'evictAfter';
-  readonly evictAfterSeconds: number;
+  readonly evictAfterSeconds?: number;
   /** The cluster's failure domain: clusters of one region may be lost together. */
   readonly region?: string;
-  /** Rule for the export that decides if exports differ (shared/clusterset/exports/precedence.ts). */
-  readonly precedence: 'sticky' | 'oldest';
 }
 
 export const importsChoices = ['off', 'shadow', 'active'] as const;
@@ -47,8 +42,4 @@ export const noMembership: ClustersetMembership = {
   sameness: 'labelled',
   imports: 'off',
   exports: { namespaces: [] },
-  importBatchSeconds: 2,
-  silence: 'keep',
-  evictAfterSeconds: 300,
-  precedence: 'sticky',
 };

@@ -10,7 +10,7 @@ import { annotationMinLocal, annotationPrefer } from '#shared/kube/names.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { AddressType } from '#shared/kube/types.ts';
 import { mergePorts } from './merge-ports.ts';
-import { type ExportedService, inPrecedence, type Precedence, type Winner } from './precedence.ts';
+import { type ExportedService, inPrecedence, type Winner } from './precedence.ts';
 
 export type ConflictReason =
   | 'PortConflict'
@@ -47,20 +47,15 @@ export interface MergedExports {
   readonly conflicts: readonly Conflict[];
 }
 
-export interface MergeOptions {
-  readonly winner?: Winner | undefined;
-  readonly precedence?: Precedence;
-}
-
 /**
- * `exports` are the valid exports of a name, one for each cluster. Returns undefined without exports, so the
- * import is deleted.
+ * `exports` are the valid exports of a name, one for each cluster. `winner` is the export that goes on deciding
+ * where they differ. Returns undefined without exports, so the import is deleted.
  */
 export function mergeExports(
   exports: readonly ExportedService[],
-  { winner, precedence = 'sticky' }: MergeOptions = {},
+  winner?: Winner,
 ): MergedExports | undefined {
-  const ordered = inPrecedence(exports, { winner, precedence });
+  const ordered = inPrecedence(exports, winner);
   const [first] = ordered;
   if (!first) return undefined;
   const { ports, conflict } = mergePorts(ordered);

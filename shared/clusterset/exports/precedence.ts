@@ -50,23 +50,18 @@ export function winnerToRecord(
 }
 
 /**
- * - `sticky`: an export that has had precedence for a minute keeps it while it exists. Each cluster reports
- *   the creation times of its own exports. Without this rule a compromised cluster could make its export the
- *   oldest, and change type and ports of an import that carries traffic.
- * - `oldest`: the oldest export has precedence, as the API specifies.
- */
-export type Precedence = 'sticky' | 'oldest';
-
-/**
  * Returns the exports in the order of their precedence: the former winner, then by age, then by cluster. The
  * order of the input has no effect.
+ *
+ * The API specifies that the oldest export has precedence. Here an export that has had precedence for a minute
+ * keeps it while it exists: each cluster reports the creation times of its own exports, so a compromised
+ * cluster could make its export the oldest, and change type and ports of an import that carries traffic.
  */
 export function inPrecedence(
   exports: readonly ExportedService[],
-  { winner, precedence }: { readonly winner: Winner | undefined; readonly precedence: Precedence },
+  winner: Winner | undefined,
 ): readonly ExportedService[] {
-  const isWinner = (e: ExportedService): boolean =>
-    precedence === 'sticky' && e.cluster === winner?.cluster && e.uid === winner.uid;
+  const isWinner = (e: ExportedService): boolean => e.cluster === winner?.cluster && e.uid === winner.uid;
   return [...exports].sort(
     (a, b) =>
       Number(isWinner(b)) - Number(isWinner(a)) ||

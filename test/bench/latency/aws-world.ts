@@ -47,11 +47,8 @@ export interface AwsOptions {
   /** Fixed duration of each call instead of a drawn one, which leaves the number of sequential calls. */
   readonly constantMs?: number;
   readonly apiIsFarAway?: boolean;
-  /**
-   * The cluster exports to itself, which takes the same way as to another one; changes are gathered for so
-   * long (`importBatchSeconds`). Undefined: it takes no part in a set.
-   */
-  readonly importBatchSeconds?: number;
+  /** The cluster exports to itself, which takes the same way as to another one. */
+  readonly exportsToItself?: boolean;
   /** No function has a container that is warm. */
   readonly isCold?: boolean;
   readonly onCall?: (call: Call) => void;
@@ -117,21 +114,20 @@ export class AwsWorld {
 
   static async start(options: AwsOptions): Promise<AwsWorld> {
     const world = new AwsWorld(options);
-    const { importBatchSeconds } = options;
+    const { exportsToItself } = options;
     const api = { url: 'https://c', auth: { type: 'secret', secretArn: 'arn' } } as const;
     await registerCluster(
       world.#table,
-      { id: cluster, mode: 'active', settings: {}, ...(importBatchSeconds !== undefined && { api }) },
+      { id: cluster, mode: 'active', settings: {}, ...(exportsToItself && { api }) },
       startAt,
     );
-    if (importBatchSeconds !== undefined) {
+    if (exportsToItself) {
       const exports = { namespaces: 'all' } as const;
       await saveMembership(world.#table, cluster, {
         ...noMembership,
         sameness: 'all',
         imports: 'active',
         exports,
-        importBatchSeconds,
       });
     }
     const started = world.#relay();
@@ -199,9 +195,9 @@ export class AwsWorld {
       },
     };
     const queue = this.#queue('ingest', this.#calls('relay'));
-    const kinds = this.#options.importBatchSeconds === undefined ? coreKinds : allKinds;
+    const kinds = this.#options.exportsToItself ? allKinds : coreKinds;
     for (const kind of kinds) await queue.send([{ body: encodeMessage({ ...this.#list(header, kind) }) }]);
-    if (this.#options.importBatchSeconds !== undefined) this.#beat(header, queue);
+    if (this.#options.exportsToItself) this.#beat(header, queue);
     const outbox = new Outbox(
       { queue, clock, log: silent, meter: new Meter(), limits: defaultLimits },
       header,

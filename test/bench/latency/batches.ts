@@ -19,7 +19,7 @@ export async function batchTimes({ size, options, run }: Scenario): Promise<read
   };
   const given = [
     ...clusterObjects(size),
-    ...(options?.importBatchSeconds === undefined ? [] : [exportOf('shop-0', 'service-0')]),
+    ...(options?.exportsToItself ? [exportOf('shop-0', 'service-0')] : []),
   ];
   const world = await AwsWorld.start({ given, ...options, onBatch });
   await run(world, new MeasuredChanges(world));

@@ -78,9 +78,9 @@ const exported = { namespaces: 1, services: 1, podsPerService: 50 };
 
 const quiet: Scenario = { name: 'quiet cluster: a change every 5 s', size: small, run: flips(4_000, 5_000) };
 const imported: Scenario = {
-  name: 'exported service, `importBatchSeconds` 2, to the write in an importer',
+  name: 'exported service, to the write in an importer',
   size: exported,
-  options: { importBatchSeconds: 2 },
+  options: { exportsToItself: true },
   run: flips(1_000, 5_000),
 };
 
@@ -117,12 +117,6 @@ export const scenarios: readonly Scenario[] = [
   },
   imported,
   {
-    name: 'exported service, `importBatchSeconds` 0, to the write in an importer',
-    size: exported,
-    options: { importBatchSeconds: 0 },
-    run: flips(1_000, 5_000),
-  },
-  {
     name: 'cold: every function starts a container',
     size: small,
     run: flips(1_000, 60_000, (world) => world.coolDown()),
@@ -130,7 +124,7 @@ export const scenarios: readonly Scenario[] = [
 ];
 
 export async function measure({ name, size, options, run }: Scenario): Promise<string> {
-  const isExported = options?.importBatchSeconds !== undefined;
+  const isExported = options?.exportsToItself ?? false;
   const world = await AwsWorld.start({
     given: [...clusterObjects(size), ...(isExported ? [exportOf('shop-0', 'service-0')] : [])],
     ...options,

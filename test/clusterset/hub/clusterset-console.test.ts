@@ -43,7 +43,7 @@ it('each exported name has its sources, its importers and its problems, and each
 });
 
 it('the console reports a silent source, and an eviction that is held', async () => {
-  const evicting = { silence: 'evictAfter', evictAfterSeconds: 300 } as const;
+  const evicting = { evictAfterSeconds: 300 } as const;
   const world = await SetWorld.start({ a: importer(), b: exporter('10.2.0', evicting), d: importer() });
   await world.pass(10);
   world.of('b').isBeating = false;

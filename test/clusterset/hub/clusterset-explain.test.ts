@@ -158,7 +158,7 @@ describe('an import, explained in its own cluster', () => {
   });
 
   it('an import of an evicted source reports the eviction for each of its pods, or that the eviction is held', async () => {
-    const evicting = { silence: 'evictAfter', evictAfterSeconds: 300 } as const;
+    const evicting = { evictAfterSeconds: 300 } as const;
     const twice = await started({
       a: importer(),
       b: exporter('10.2.0', evicting),

@@ -4,7 +4,6 @@ import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
-import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { derivedName } from '#shared/clusterset/imports/derived-name.ts';
 import { membershipOf, saveMembership } from '#shared/clusterset/membership/clusterset-membership.ts';
 import { memberWakeUps } from '#shared/clusterset/wake-ups/member-wake-ups.ts';
@@ -531,7 +530,7 @@ describe('a change of a pod', () => {
 
   async function isServedAtOnce(world: SetWorld): Promise<void> {
     world.of('b').store.apply(ownPod(false));
-    await world.pass(noMembership.importBatchSeconds + 2);
+    await world.pass(defaultLimits.sync.importBatchSeconds + 2);
     expect(readyOfOwn(world)).toEqual([false]);
     expect(world.metrics.get('ImportsDelayed')).toBeGreaterThan(40);
   }
@@ -744,7 +743,7 @@ it('a wake-up of an import whose work is done takes no turn from the imports tha
     await world.pass(0.1);
   }
   world.of('b').store.apply(pod('web-2', '10.2.0.2', false));
-  await world.pass(noMembership.importBatchSeconds + 1);
+  await world.pass(defaultLimits.sync.importBatchSeconds + 1);
   expect(seen(world)).toEqual(['b 10.2.0.1 true', 'b 10.2.0.2 false']);
   expect(world.metrics.get('ImportsDelayed')).toBeUndefined();
 });

@@ -409,7 +409,7 @@ describe('a source cluster', () => {
   it('a source whose relay alone is silent is looked at each minute by the hub itself (MC-71)', async () => {
     const world = await SetWorld.start({
       a: importer,
-      b: exporter('10.2.0', { silence: 'evictAfter', evictAfterSeconds: 60 }),
+      b: exporter('10.2.0', { evictAfterSeconds: 60 }),
       c: exporter('10.3.0'),
     });
     await world.pass(10);
@@ -434,8 +434,7 @@ describe('a source cluster', () => {
     expect(seen(world, 'a')).toEqual(both.slice(0, 2));
   });
 
-  const evicting = (ip: string): MemberOptions =>
-    exporter(ip, { silence: 'evictAfter', evictAfterSeconds: 60 });
+  const evicting = (ip: string): MemberOptions => exporter(ip, { evictAfterSeconds: 60 });
 
   it('a lost source is evicted by policy, and returns soon after its heartbeats (MC-71)', async () => {
     const world = await SetWorld.start({ a: importer, b: evicting('10.2.0'), c: evicting('10.3.0') });

@@ -9,7 +9,7 @@ import { deployment, namespaceOf, type Servers, service } from '#test/packets/wo
 export interface MemberNodes extends User {
   /**
    * Deploys and exports. Resolves when the pods are ready. They serve for 12 s after their deletion:
-   * importers follow after importBatchSeconds, and a busy machine needs its time.
+   * importers follow after `sync.importBatchSeconds`, and a busy machine needs its time.
    */
   deployExported(servers: Servers, exportAnnotations?: { readonly [key: string]: string }): Promise<void>;
 }

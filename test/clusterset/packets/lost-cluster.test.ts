@@ -31,7 +31,6 @@ describe('an import of three clusters', () => {
       if (!known) throw new Error(`the hub has no cluster ${id}`);
       await saveMembership(table, id, {
         ...membershipOf(known),
-        silence: 'evictAfter',
         evictAfterSeconds: 60,
       });
       await set.of(id).deployExported({ namespace, replicas: 2 });

@@ -179,7 +179,12 @@ export function drawSet(
       limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...(isBudgeted && hostileBudgets) }),
     }),
   };
-  return { set: set.hostile ? { ...set, members: [...set.members, hostile] } : set, profile };
+  const { limits } = profile;
+  const { importBatchSeconds } = set;
+  return {
+    set: set.hostile ? { ...set, members: [...set.members, hostile] } : set,
+    profile: { ...profile, limits: { ...limits, sync: { ...limits.sync, importBatchSeconds } } },
+  };
 }
 
 /** The table alone knows of a departure, a switch by hand and former histories of a cluster. */

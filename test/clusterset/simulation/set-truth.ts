@@ -164,7 +164,7 @@ async function mergeOf(world: SetState, namespace: string, name: string): Promis
       if (text !== undefined) exports.push(JSON.parse(text) as ExportedService);
     }
   }
-  return mergeExports(exports, { winner: settledWinner(await textOf('W'), world.scheduler.now) });
+  return mergeExports(exports, settledWinner(await textOf('W'), world.scheduler.now));
 }
 
 const exportedBy = (cluster: string, { metadata, spec }: RawObject, service: RawObject): ExportedService => ({

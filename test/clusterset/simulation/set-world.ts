@@ -149,8 +149,7 @@ export class SetWorld implements SetState {
     await this.changeMembership(cluster, {
       ...noMembership,
       sameness: set.sameness,
-      importBatchSeconds: set.importBatchSeconds,
-      ...(set.burns && { silence: 'evictAfter', evictAfterSeconds }),
+      ...(set.burns && { evictAfterSeconds }),
       imports: takesPart.imports ? 'active' : 'off',
       exports: {
         namespaces: takesPart.exports ? 'all' : [],

@@ -23,8 +23,8 @@ it('sweep asks all of forty sources that do not answer, three times each, in one
     );
     await saveMembership(table, id, {
       ...noMembership,
-      silence: 'evictAfter',
       exports: { namespaces: ['shop'] },
+      evictAfterSeconds: 300,
     });
     records.push((await readCluster(table, id)) as ClusterRecord);
   }

@@ -35,11 +35,7 @@ describe('imports and exports in the clusters file', () => {
     const { hub, clusters } = parseConfig('clusters.yaml', file(set, 'id: a'));
     expect(hub.clusterset).toEqual({
       name: 'prod',
-      silence: 'keep',
-      evictAfterSeconds: 300,
-      importBatchSeconds: 2,
       sameness: 'labelled',
-      precedence: 'sticky',
     });
     expect(clusters[0]).toMatchObject({ imports: 'off' });
     expect(membershipOf(clusters[0]!, hub.clusterset)).toBeUndefined();
@@ -141,14 +137,14 @@ describe('imports and exports in the clusters file', () => {
       'hub.clusterset.name: "Prod" is not 1 to 63 of a-z',
     ],
     [
-      'a silence that is none',
-      file('hub: { clusterset: { name: a, silence: evict } }'),
-      '"evict" is not one of keep, evictAfter',
+      'a knob that a set does not have',
+      file('hub: { clusterset: { name: a, precedence: oldest } }'),
+      'hub.clusterset: unknown key "precedence": name, evictAfterSeconds, sameness are allowed',
     ],
     [
-      'changes gathered for too long',
-      file('hub: { clusterset: { name: a, importBatchSeconds: 31 } }'),
-      '31: a whole number from 1 to 30 is needed',
+      'an eviction too soon',
+      file('hub: { clusterset: { name: a, evictAfterSeconds: 30 } }'),
+      '30: a whole number from 60 to 604800 is needed',
     ],
     [
       'imports without an API',

@@ -184,7 +184,8 @@ describe('a ServiceImport', () => {
 
   it('a ServiceImport names each exporting cluster in its status, in an order that does not change with the winner (MC-18)', () => {
     const other = mergeExports([exported('b'), exported('c')], {
-      winner: { cluster: 'c', uid: 'uid-c' },
+      cluster: 'c',
+      uid: 'uid-c',
     }) as MergedExports;
     expect(importStatus(other)).toEqual({
       clusters: [{ cluster: 'b' }, { cluster: 'c' }],

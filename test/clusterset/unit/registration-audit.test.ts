@@ -26,7 +26,7 @@ it('a deploy that changes imports or exports of a cluster leaves an audit record
     } as unknown as CloudFormationCustomResourceEvent);
   await deploy({}, 'Create');
   await deploy({ clusterset });
-  await deploy({ clusterset: { ...clusterset, importBatchSeconds: 5 } });
+  await deploy({ clusterset: { ...clusterset, evictAfterSeconds: 600 } });
   await deploy({});
   expect((await listAudit(table, 'shop')).map((a) => a.what).sort()).toEqual([
     'imports off, exports none → imports shadow, exports web (clusters.yaml)',

@@ -45,7 +45,7 @@ describe('a set, one version apart', () => {
   it.each(['silent', 'evicted'])(
     'a source that a newer version has recorded as %s returns with its heartbeats, with any further fields',
     async (state) => {
-      const world = await start(state === 'evicted' ? { silence: 'evictAfter', evictAfterSeconds: 60 } : {});
+      const world = await start(state === 'evicted' ? { evictAfterSeconds: 60 } : {});
       const b = world.of('b');
       Object.assign(b, { isBeating: false, apiAnswers: false });
       await world.pass(240);

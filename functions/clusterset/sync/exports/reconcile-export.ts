@@ -25,11 +25,7 @@ import {
 import { type CheckedExport, checkExport } from '#shared/clusterset/exports/exported-service.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/exports/merge.ts';
 import { type ExportedService, settledWinner } from '#shared/clusterset/exports/precedence.ts';
-import {
-  importsAnything,
-  listImporters,
-  membershipOf,
-} from '#shared/clusterset/membership/clusterset-membership.ts';
+import { importsAnything, listImporters } from '#shared/clusterset/membership/clusterset-membership.ts';
 import {
   readSetEntries,
   type SetEntries,
@@ -46,7 +42,6 @@ import {
   saveExportMark,
 } from '#shared/clusterset/store/exports-of-cluster.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
-import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import { isLookOnly } from '#shared/workqueue/rules/item.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -207,14 +202,14 @@ async function confirmExport(run: NotifiedExports): Promise<Outcome> {
  * with an import may have to remove it.
  */
 async function wakeImporters(run: ClustersetRun, { importers, states }: OfName): Promise<void> {
-  const { deps, cluster, namespace } = run;
+  const { deps, namespace } = run;
   await wakeAtPace(run, {
     clusters: importers,
     isConcerned: async (importer) =>
       states.has(importer.id) ||
       (importsAnything(importer) && (await namespaceTakesImports(deps.table, importer, namespace)) === true),
     kind: 'import',
-    delaySeconds: Math.min(maxDelaySeconds, membershipOf(cluster).importBatchSeconds),
+    delaySeconds: deps.limits.sync.importBatchSeconds,
   });
 }
 
@@ -268,14 +263,9 @@ function localProblems(merged: MergedExports | undefined): readonly string[] {
  * conflict.
  */
 async function mergedNow(run: NotifiedExports): Promise<MergedExports | undefined> {
-  const { deps, cluster, now } = run;
+  const { deps, now } = run;
   const exports = [...now.exportTexts.values()].map((text) => JSON.parse(text) as ExportedService);
-  const options = {
-    winner: settledWinner(now.winner, deps.now()),
-    precedence: membershipOf(cluster).precedence,
-  };
-  const merged = mergeExports(exports, options);
-  return merged && merged.conflicts.length > 0
-    ? mergeExports(await ofMembers(run, exports), options)
-    : merged;
+  const winner = settledWinner(now.winner, deps.now());
+  const merged = mergeExports(exports, winner);
+  return merged && merged.conflicts.length > 0 ? mergeExports(await ofMembers(run, exports), winner) : merged;
 }

@@ -47,15 +47,12 @@ interface SourceMember extends ClusterState {
 }
 
 export async function readSources(run: ClustersetRun, entries: SetEntries): Promise<Sources> {
-  const { deps, cluster } = run;
+  const { deps } = run;
   const { exportTexts, winner } = entries;
   const members = (await concurrently(8, [...exportTexts.keys()], (id) => readMember(run, id))).flat();
   const exports = members.map(({ id }) => JSON.parse(exportTexts.get(id) as string) as ExportedService);
   const mergedAtMs = deps.now();
-  const merged = mergeExports(exports, {
-    winner: settledWinner(winner, mergedAtMs),
-    precedence: membershipOf(cluster).precedence,
-  });
+  const merged = mergeExports(exports, settledWinner(winner, mergedAtMs));
   return {
     merged,
     mergedAtMs,

@@ -29,7 +29,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
     publishedExports.filter(({ cluster: id }) =>
       input.sources.some(({ record }) => record.id === id && !hasLeft(record)),
     ),
-    { winner, precedence: membershipOf(cluster).precedence },
+    winner,
   );
   const imports = own && (merged || own.serviceImport) ? importerOf(input, own, merged) : undefined;
   if (!serviceExport && !imports) return undefined;

@@ -158,7 +158,7 @@ function precedenceText(
 ): string {
   const who = winner.cluster === cluster.id ? `${winner.cluster} (this cluster)` : winner.cluster;
   if (clusters.length === 1) return `${who}: the only export`;
-  if (before && membershipOf(cluster).precedence === 'sticky') return `${who}: its export has decided so far`;
+  if (before) return `${who}: its export has decided so far`;
   const created = publishedExports.find((f) => f.cluster === winner.cluster)?.createdAt;
   return `${who}: its export is the oldest${created ? `, of ${created}` : ''}`;
 }

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
+import { defaultLimits } from '#shared/contract/limits.ts';
 import { exporter, importer, object, pod, serviceExport } from '#test/clusterset/support/set-objects.ts';
 import { SetWorld } from '#test/clusterset/support/set-world.ts';
 
@@ -71,7 +71,7 @@ it('an exported service whose pod flips 200 times in ten seconds is written once
   await flip(world, 'b');
   world.of('b').store.apply(pod('web-1', '10.2.0.1', false));
   await world.pass(10);
-  const { importBatchSeconds } = noMembership;
+  const { importBatchSeconds } = defaultLimits.sync;
   for (const id of ['a', 'c']) {
     const { writes, store } = world.of(id);
     expect(new Set(writes)).toEqual(new Set(['replace EndpointSlice']));

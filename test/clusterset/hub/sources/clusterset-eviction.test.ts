@@ -22,7 +22,7 @@ import {
 } from '#test/clusterset/support/set-objects.ts';
 import { type MemberOptions, SetWorld } from '#test/clusterset/support/set-world.ts';
 
-const policy = { silence: 'evictAfter', evictAfterSeconds: 60 } as const;
+const policy = { evictAfterSeconds: 60 } as const;
 const evicting = (ip: string, more: Partial<MemberOptions> = {}) => exporter(ip, { ...policy, ...more });
 
 const slicesIn = (world: SetWorld, id: string): readonly EndpointSlice[] =>

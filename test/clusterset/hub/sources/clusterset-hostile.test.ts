@@ -159,7 +159,7 @@ it('a port that no Service can have, of one exporter, keeps no importer from the
 it('an exporter that changes many names all the time wakes its importers within a budget, and each change comes in the end', async () => {
   const limits = { ...defaultLimits, sync: { ...defaultLimits.sync, wakesOfNamespace: 50 } };
   const world = await SetWorld.start(
-    { a: importer(), b: { ...hostile, precedence: 'oldest' }, other: importer({ set: 'other' }) },
+    { a: importer(), b: hostile, other: importer({ set: 'other' }) },
     limits,
   );
   await world.pass(60);

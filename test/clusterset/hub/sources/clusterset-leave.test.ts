@@ -102,10 +102,10 @@ it('a withdrawal that waits for an unreachable cluster reports the remaining imp
   await saveMembership(world.table, 'a', { ...inFile, withdraws: true });
   await registerCluster(
     world.table,
-    { id: 'a', mode: 'shadow', clusterset: { ...inFile, importBatchSeconds: 5 } },
+    { id: 'a', mode: 'shadow', clusterset: { ...inFile, evictAfterSeconds: 600 } },
     world.nowMs,
   );
-  expect(await membership(world, 'a')).toMatchObject({ withdraws: true, importBatchSeconds: 5 });
+  expect(await membership(world, 'a')).toMatchObject({ withdraws: true, evictAfterSeconds: 600 });
   world.of('a').apiAnswers = true;
   await importsOff(world, 'a', 900_000);
   expect([addresses(world, 'a'), importsIn(world, 'a')]).toEqual([[], 0]);

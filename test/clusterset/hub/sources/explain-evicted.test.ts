@@ -5,7 +5,7 @@ import { exporter, importer } from '#test/clusterset/support/set-objects.ts';
 import { SetWorld } from '#test/clusterset/support/set-world.ts';
 
 it('an evicted source is in no count of an import, and its own export says so', async () => {
-  const policy = { silence: 'evictAfter', evictAfterSeconds: 60 } as const;
+  const policy = { evictAfterSeconds: 60 } as const;
   const world = await SetWorld.start({
     ...{ a: importer(policy), b: exporter('10.2.0', policy), c: exporter('10.3.0', policy) },
   });

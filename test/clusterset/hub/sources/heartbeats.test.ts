@@ -12,7 +12,7 @@ import { SetWorld } from '#test/clusterset/support/set-world.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
-const policy = { silence: 'evictAfter', evictAfterSeconds: 300 } as const;
+const policy = { evictAfterSeconds: 300 } as const;
 const hour = 3_600;
 
 interface Endpoint {

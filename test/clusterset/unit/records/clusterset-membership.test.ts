@@ -107,8 +107,8 @@ describe('a registration and a switch by hand', () => {
       exports: { ...inFile.exports, namespaces: ['web', 'api'] },
     } as const;
     await saveMembership(table, 'c', byHand);
-    await register(table, { ...inFile, importBatchSeconds: 5 });
-    expect(membershipOf(await read(table))).toEqual({ ...byHand, importBatchSeconds: 5 });
+    await register(table, { ...inFile, evictAfterSeconds: 600 });
+    expect(membershipOf(await read(table))).toEqual({ ...byHand, evictAfterSeconds: 600 });
     await register(table, { ...inFile, imports: 'off', exports: { ...inFile.exports, namespaces: [] } });
     expect(membershipOf(await read(table))).toEqual({
       ...inFile,

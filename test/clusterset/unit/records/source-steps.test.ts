@@ -19,8 +19,8 @@ interface Found {
 
 const heard: Found = { heartbeatAtMs: nowMs - 15_000, api: 'itself' };
 const gone: Found = { heartbeatAtMs: nowMs - 10 * minute, api: 'not' };
-type Policy = Pick<ClustersetMembership, 'silence' | 'evictAfterSeconds'>;
-const evictAfter: Policy = { silence: 'evictAfter', evictAfterSeconds: 300 };
+type Policy = Pick<ClustersetMembership, 'evictAfterSeconds'>;
+const evictAfter: Policy = { evictAfterSeconds: 300 };
 
 interface Beside {
   readonly state?: SourceState;
@@ -73,7 +73,7 @@ describe('a source', () => {
   });
 
   it.each<[string, Found, Policy]>([
-    ['the policy is to keep', gone, { ...evictAfter, silence: 'keep' }],
+    ['the set evicts none', gone, {}],
     ['its API answers: the relay is what is gone', { ...gone, api: 'itself' }, evictAfter],
     ['its API cannot be asked', { ...gone, api: undefined }, evictAfter],
     ['it is silent for too short a time', { ...gone, heartbeatAtMs: nowMs - 299_000 }, evictAfter],

@@ -83,10 +83,6 @@ const membership = {
   sameness: 'labelled',
   imports: 'off',
   exports: { namespaces: [] },
-  importBatchSeconds: 2,
-  silence: 'keep',
-  evictAfterSeconds: 300,
-  precedence: 'sticky',
 };
 
 /** A member of a clusterset with a Service. */
