@@ -10,11 +10,11 @@ process.env['NODE_COMPILE_CACHE'] ??= compileCache;
  * default these small files come last.
  */
 const long = [
-  'simulation/simulation',
+  'worlds/simulation/simulation',
   'unit/infra/local/start',
   'unit/infra/cli/act/cluster',
-  'conformance/conformance',
-  'conformance/opt-in',
+  'worlds/conformance/conformance',
+  'worlds/conformance/opt-in',
   'infra/permissions',
   'unit/sweep/in-time',
   'unit/infra/local/supervisor',
@@ -34,14 +34,13 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/cluster/**',
+      'test/cluster/*.test.ts',
+      'test/cluster/{answers,opt-in,packets}/**',
       'test/clusterset/{cluster,console,multi-cluster,packets}/**',
-      'test/console/**',
-      'test/contract-java/**',
-      'test/package/**',
-      'test/packets/**',
-      'test/simulation/mutants/mutants.test.ts',
-      'test/relay/large-objects.test.ts',
+      'test/e2e/{console,package}/**',
+      'test/unit/contract/java/**',
+      'test/worlds/simulation/mutants/mutants.test.ts',
+      'test/worlds/relay/large-objects.test.ts',
     ],
     maxConcurrency: 12,
     // Limits end a hang, on a machine of any load: no test is about them.

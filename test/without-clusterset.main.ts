@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 const wing = /(^|\/)clusterset\//;
 const door = /(^|\/)wing\.ts$/;
 /** Suites that are about both, such as the simulation: their files that import the wing go with it. */
-const ofBoth = /^test\/(bench|cluster|console|deploy|fuzz|packets|simulation)\//;
+const ofBoth = /^test\/(bench|cluster|e2e\/(console|deploy)|worlds\/(fuzz|simulation))\//;
 /** About the pages, and about a bench, which are of both. */
 const unitsOfBoth = /^test\/unit\/(docs|page-commands|reference|saturation)\.test\.ts$/;
 

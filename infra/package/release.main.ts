@@ -58,7 +58,7 @@ for (const suite of ['multi-cluster', 'packets']) await packConformance(suite);
 
 // Records and messages of this version, for the next version's upgrade test (docs/upgrading.md).
 await run(process.execPath, [
-  'test/upgrade/record.main.ts',
+  'test/worlds/upgrade/record.main.ts',
   version,
   join(out, `${name}-${version}.upgrade.json`),
 ]);

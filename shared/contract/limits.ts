@@ -1,7 +1,7 @@
 /**
  * All limits and time windows of this project that affect behaviour. Each stage gets them with its `deps`, so
- * the simulation can draw values small enough to be exceeded (test/simulation/faults/draw-limits.ts). `npm run docs`
- * writes the comments into docs/reference/limits.md.
+ * the simulation can draw values small enough to be exceeded (test/worlds/simulation/faults/draw-limits.ts).
+ * `npm run docs` writes the comments into docs/reference/limits.md.
  *
  * A limit that depends on another one has the relation in its comment.
  */
@@ -135,8 +135,8 @@ const relay = {
    */
   partBytes: 256 * 1024,
   /**
-   * Maximum size of the inflated JSON of a list page's entries in a message, bytes, because equal labels compress to almost nothing. Below
-   * `queue.inflateBytes`.
+   * Maximum size of the inflated JSON of a list page's entries in a message, bytes, because equal labels
+   * compress to almost nothing. Below `queue.inflateBytes`.
    */
   partTextBytes: 4 << 20,
   /**

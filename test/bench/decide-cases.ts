@@ -2,7 +2,6 @@
  * Cases of `npm run bench`: both controllers on one service with projected pods, in a settled state except
  * for one change.
  */
-
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { decideSlices } from '#shared/controllers/slices/decide.ts';
 import { assignName } from '#shared/controllers/slices/slice-name.ts';
@@ -20,7 +19,7 @@ export interface Case {
   readonly slices: () => unknown;
 }
 
-/** The same service and pods as test/control-plane/bench. */
+/** The same service and pods as test/cluster/control-plane/bench. */
 export function decideCase(count: number, change: Change): Case {
   const settledPods = Array.from({ length: count }, (_, i) => pod(i, 'True'));
   const pods = change === 'none' ? settledPods : settledPods.with(0, pod(0, 'False'));

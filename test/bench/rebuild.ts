@@ -5,7 +5,6 @@
  * Then the cluster is registered as by a deploy, and functions and relay restart. No address of a live and
  * ready pod may be removed at any moment.
  */
-
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,10 +21,10 @@ import type { Pod, Service } from '#shared/kube/types.ts';
 import type { Key } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { differences, isEndpoint, podByUid, shownPods } from '#test/simulation/promises/truth.ts';
 import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
 import { pod, service } from '#test/support/objects.ts';
+import { differences, isEndpoint, podByUid, shownPods } from '#test/worlds/simulation/promises/truth.ts';
 
 const size = { namespaces: 5, services: 200, pods: 2000 };
 /** Numbers of pods that are removed, and added, while the table is empty. */

@@ -1,4 +1,4 @@
-/** Upstream's own code, timed by Go's benchmark tool: test/control-plane/bench. */
+/** Upstream's own code, timed by Go's benchmark tool: test/cluster/control-plane/bench. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export interface UpstreamBench {
 }
 
 const run = promisify(execFile);
-const module = fileURLToPath(new URL('../control-plane/', import.meta.url));
+const module = fileURLToPath(new URL('../cluster/control-plane/', import.meta.url));
 
 /** Undefined where Go is not installed. Compiled once, so that a round is nothing but measuring. */
 export async function upstreamBench(say: (line: string) => void): Promise<UpstreamBench | undefined> {

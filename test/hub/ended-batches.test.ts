@@ -6,8 +6,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { Table } from '#shared/store/table.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 /** Counts calls, each of which takes some turns of the event loop. One of them fails at once. */
 class SlowCalls {

@@ -6,9 +6,9 @@ import { expect, it } from 'vitest';
 import { workKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 const service = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;
 const leaseMs = 40_000;

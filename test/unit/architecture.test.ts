@@ -3,7 +3,7 @@
  * SDK.
  */
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 interface Import {
@@ -263,6 +263,42 @@ describe('the work queue', () => {
     const isMaker = /^shared\/(workqueue|clusterset\/wake-ups)\//;
     expect(makers.filter((file) => !isMaker.test(file))).toEqual([]);
   });
+});
+
+/** Files and rooms of each folder; an empty one, which git does not know, is none. */
+function folderSizes(): readonly {
+  readonly folder: string;
+  readonly files: number;
+  readonly rooms: number;
+}[] {
+  const files = globSync('{.ci,docs,functions,infra,shared,test}/**/*', {
+    exclude: ({ name }) => name === 'node_modules' || name === 'dist',
+    withFileTypes: true,
+  }).filter((entry) => !entry.isDirectory());
+  const folders = Map.groupBy(
+    files.map(({ parentPath }) => relative('.', parentPath)),
+    (folder) => folder,
+  );
+  const rooms = (of: string): number =>
+    new Set(
+      [...folders.keys()].flatMap((folder) =>
+        folder.startsWith(`${of}/`) ? [folder.slice(of.length + 1).split('/')[0]] : [],
+      ),
+    ).size;
+  const parents = [...folders.keys()].map((folder) => dirname(folder)).filter((folder) => folder !== '.');
+  return [...new Set([...folders.keys(), ...parents])].map((folder) => ({
+    folder,
+    files: folders.get(folder)?.length ?? 0,
+    rooms: rooms(folder),
+  }));
+}
+
+it('a folder has at most 20 files and 9 rooms, which a reader takes in at once', () => {
+  // The pages are not arranged yet: docs/ has more files than that, and so have its decisions.
+  const large = folderSizes().filter(
+    ({ folder, files, rooms }) => !/^docs(\/decisions)?$/.test(folder) && (files > 20 || rooms > 9),
+  );
+  expect(large).toEqual([]);
 });
 
 it('files are small', () => {

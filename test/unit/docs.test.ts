@@ -8,8 +8,8 @@ import { expect, it } from 'vitest';
 import { oldestSupported } from '#infra/cli/ask/explain/version-support.ts';
 import { program } from '#infra/cli/command/program.ts';
 import { type Feature, features } from '#shared/kube/kubernetes-version.ts';
-import { mutants } from '#test/simulation/mutants/mutants.ts';
-import { versions } from '#test/versions/versions.ts';
+import { versions } from '#test/cluster/versions/versions.ts';
+import { mutants } from '#test/worlds/simulation/mutants/mutants.ts';
 
 const folders = globSync('{functions,shared,infra,test}/**/README.md', {
   exclude: (path) => /node_modules|relay\/chart/.test(path),

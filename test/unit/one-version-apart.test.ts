@@ -9,9 +9,9 @@ import { decodeProjection, encodeProjection } from '#shared/kube/projection/proj
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import type { Item } from '#shared/store/table.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster, type HubWorld as World } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 /** All that is under way in the queue becomes what another version would have sent. */
 async function rewrite(world: World, change: (message: Record<string, unknown>) => object): Promise<void> {

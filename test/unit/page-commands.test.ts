@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { program } from '#infra/cli/command/program.ts';
-import { pageCommands } from '#test/deploy/page-command.ts';
+import { pageCommands } from '#test/e2e/deploy/page-command.ts';
 import { commandsOf } from '#test/support/page-commands.ts';
 
 const pages = [
@@ -23,7 +23,7 @@ const commands = pages.flatMap(commandsOf);
 /** Beginnings of commands that a test cuts out of its page. */
 const tested: readonly string[] = [
   ...pageCommands,
-  // test/package/constructs.test.ts and package.test.ts, in an empty folder.
+  // test/e2e/package/constructs.test.ts and package.test.ts, in an empty folder.
   ...['npm init', 'npm install ./', 'npm install --global', 'npx cdk synth', 'npx cdk list'],
   // test/cluster/page-commands.test.ts, on a real API server.
   ...[
@@ -59,24 +59,24 @@ const tested: readonly string[] = [
 
 /** Beginnings of the others, with the reason and the nearest test. */
 const notRun: readonly (readonly [beginning: string, reason: string])[] = [
-  ['npx cdk bootstrap', 'test/deploy runs it with the address of its cloud'],
-  ['npx cdk deploy --all', 'test/deploy runs it with the address of its cloud'],
-  ['npx cdk deploy Canary', 'test/deploy runs it with the address of its cloud'],
-  ['npx cdk destroy', 'test/deploy runs it with the address of its cloud, and without the question'],
-  ['npx cdk diff', 'it reads what test/deploy deploys'],
+  ['npx cdk bootstrap', 'test/e2e/deploy runs it with the address of its cloud'],
+  ['npx cdk deploy --all', 'test/e2e/deploy runs it with the address of its cloud'],
+  ['npx cdk deploy Canary', 'test/e2e/deploy runs it with the address of its cloud'],
+  ['npx cdk destroy', 'test/e2e/deploy runs it with the address of its cloud, and without the question'],
+  ['npx cdk diff', 'it reads what test/e2e/deploy deploys'],
   ['npx cdk deploy FleetEndpoints-', 'the local cloud finds what has drifted and does not put it right'],
-  ['cdk destroy', 'a part of a command: test/deploy runs it with the address of its cloud'],
+  ['cdk destroy', 'a part of a command: test/e2e/deploy runs it with the address of its cloud'],
   ['cdk deploy --revert-drift', 'the local cloud finds what has drifted and does not put it right'],
   [
     'kubectl -n fleet-endpoints rollout status',
     'the control planes of tests have no kubelet, so no pod starts',
   ],
-  ['kubectl apply --dry-run=server', 'test/deploy runs it with each form of the manifest'],
+  ['kubectl apply --dry-run=server', 'test/e2e/deploy runs it with each form of the manifest'],
   ['kubectl create token', 'a part of a command; test/cluster/page-commands.test.ts makes a token with it'],
   ['kubectl diff', 'a part of a command'],
   [
     'docker build',
-    'test/package/dockerfile.test.ts builds the image where Docker is, and lints the file elsewhere',
+    'test/e2e/package/dockerfile.test.ts builds the image where Docker is, and lints the file elsewhere',
   ],
   ['export AWS_REGION', 'a setting of the operator’s shell'],
   ['aws cloudformation describe-stacks', 'a part of a command; the runbook’s second line has all of it'],
@@ -89,7 +89,7 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ],
   [
     'aws dynamodb list-backups',
-    'the local cloud makes no backup of a deleted table; test/deploy makes one beforehand',
+    'the local cloud makes no backup of a deleted table; test/e2e/deploy makes one beforehand',
   ],
   ...(['npm ci', 'npm pack', 'npm start', 'npm install', 'npm run', 'git log'] as const).map(
     (beginning) =>
@@ -105,11 +105,11 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ],
   [
     'for c in shop-a shop-b; do\nfleet-endpoints',
-    'it needs the outputs of a deploy: test/deploy applies the same manifest',
+    'it needs the outputs of a deploy: test/e2e/deploy applies the same manifest',
   ],
   [
     'kubectl --context shop-a -n web run',
-    'the control planes of tests have no kubelet; test/packets sends requests to such a name',
+    'the control planes of tests have no kubelet; test/cluster/packets sends requests to such a name',
   ],
   ['kubectl endpoints ', 'the package’s own command, as a plugin of kubectl'],
   ['kubectl -l', 'a part of a command'],

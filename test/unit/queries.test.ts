@@ -29,7 +29,7 @@ const queries: Record<string, Bound> = {
   'infra/clusterset/ask/read-set.ts readSource': 'command',
   'infra/clusterset/ask/read-set.ts readZones': 'command',
   'infra/cli/ask/service-rows.ts serviceRows': 'command',
-  'infra/cli/command/complete-names.ts namesFor': 'command',
+  'infra/cli/command/arguments/complete-names.ts namesFor': 'command',
   'infra/clusterset/console/clusterset-answer.ts readMember': 'command',
   'shared/clusters/audit.ts listAudit': 'command',
   'shared/clusterset/membership/clusterset-membership.ts listImporters': 'bounded',

@@ -1,6 +1,6 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
+import type { PodChange } from '#shared/controllers/membership/pod-change.ts';
 import type { InputKind } from '#shared/kube/types.ts';
-import type { PodChange } from '#shared/membership/pod-change.ts';
 import type { HeartbeatMessage, OutputEntry } from '#shared/queue/messages.ts';
 import type { ClusterStore } from '#shared/store/cluster-store.ts';
 import type { ObjectRecord } from '#shared/store/inputs/objects.ts';

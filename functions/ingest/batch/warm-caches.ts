@@ -1,6 +1,6 @@
 /** Caches of a warm ingest worker, and their limits. */
 import { type IngestLimits, ingestDefaults } from '#shared/contract/ingest-limits.ts';
-import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
+import type { ServiceSelector } from '#shared/controllers/membership/services-for-pod.ts';
 
 /**
  * Values that a warm worker keeps, of all clusters. Up to a weight in all; above it, the value that was used

@@ -1,11 +1,11 @@
 /** The change that an entry of an input kind makes to the record of its object. Pure. */
+import { nodeChange } from '#shared/controllers/membership/node-change.ts';
+import { type PodChange, podChange } from '#shared/controllers/membership/pod-change.ts';
 import { hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { zoneOf } from '#shared/kube/nodes.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection/pod-projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
-import { nodeChange } from '#shared/membership/node-change.ts';
-import { type PodChange, podChange } from '#shared/membership/pod-change.ts';
 import { decodeObjectOf, isAlive, type ObjectRecord } from '#shared/store/inputs/objects.ts';
 import type { Version } from '#shared/store/version.ts';
 
@@ -23,8 +23,8 @@ export interface VersionedEntry {
   /** True for an entry of a list. The object had this state at `asOf`, in spite of any stored record. */
   readonly listed?: boolean;
   /**
-   * Every service is woken after the list (shared/clusters/relay/first-lists.ts, beginFirstList), and until it is
-   * applied whole its parts come again.
+   * Every service is woken after the list (shared/clusters/relay/first-lists.ts, beginFirstList), and until
+   * it is applied whole its parts come again.
    */
   readonly ofFirstList?: boolean;
 }
@@ -143,8 +143,8 @@ function changeOfPod(
 }
 
 /**
- * Maximum size of a Pod's former label sets whose services are still to be notified, characters. An item takes
- * 400 KB with the Pod's projection.
+ * Maximum size of a Pod's former label sets whose services are still to be notified, characters. An item
+ * takes 400 KB with the Pod's projection.
  */
 const maxUnnotifiedChars = 128 * 1024;
 

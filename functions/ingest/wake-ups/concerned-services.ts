@@ -1,12 +1,11 @@
 /** Which services have to run because of the objects that a batch wrote. */
-
 import { concurrentlySettled } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
+import { type ServiceSelector, servicesForPod } from '#shared/controllers/membership/services-for-pod.ts';
 import { isOverloaded, zoneRatios } from '#shared/controllers/slices/hints/topology.ts';
 import { labelsOfProjectedPod } from '#shared/kube/projection/pod-projection.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { Node } from '#shared/kube/types.ts';
-import { type ServiceSelector, servicesForPod } from '#shared/membership/services-for-pod.ts';
 import { decodeObjectOf, isAlive, objectPages } from '#shared/store/inputs/objects.ts';
 import { listHints } from '#shared/store/outputs/service-counts.ts';
 import type { BatchContext, PendingNotification } from '../batch/batch-context.ts';

@@ -1,7 +1,7 @@
 import { isShadow } from '#shared/clusters/writer/mode.ts';
+import type { ServiceSelector } from '#shared/controllers/membership/services-for-pod.ts';
 import { withAnnotatedSelector, withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import type { Service } from '#shared/kube/types.ts';
-import type { ServiceSelector } from '#shared/membership/services-for-pod.ts';
 import { selectorsVersion } from '#shared/store/inputs/namespaces.ts';
 import { decodeObjectOf, objectPages } from '#shared/store/inputs/objects.ts';
 import type { BatchContext } from '../batch/batch-context.ts';

@@ -5,10 +5,10 @@ import type { SwitchValues } from '#infra/cli/act/cluster-switches.ts';
 import type { OptInOptions } from '#infra/cli/act/opt-in-switch.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { type OptIn, optIns } from '#shared/controllers/opt-in/writer.ts';
+import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
+import { milliseconds } from './arguments/milliseconds.ts';
+import { type OutputChoice, printingOf, withOutput } from './arguments/output-option.ts';
 import { handBackCommand } from './hand-back-command.ts';
-import { type HubChoice, hubOf, withHub } from './hub-option.ts';
-import { milliseconds } from './milliseconds.ts';
-import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
 import { clusterCommands } from './wing.ts';
 
 interface Chosen extends HubChoice, OutputChoice {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type HubChoice, hubOf, withHub } from './hub-option.ts';
+import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
 
 interface Chosen extends HubChoice {
   readonly hubName?: string;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { installation, packageName } from '#infra/installation.ts';
-import { type HubChoice, hubOf, withHub } from './hub-option.ts';
-import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
+import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
+import { type OutputChoice, printingOf, withOutput } from './arguments/output-option.ts';
 
 export const doctorCommand = (): Command =>
   withOutput(withHub(new Command('doctor')), ['json', 'yaml'])

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import { type HubChoice, hubOf, withHub } from './hub-option.ts';
-import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
-import { listOf, serviceOf, withService } from './service-argument.ts';
+import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
+import { type OutputChoice, printingOf, withOutput } from './arguments/output-option.ts';
+import { listOf, serviceOf, withService } from './arguments/service-argument.ts';
 
 interface Chosen extends HubChoice, OutputChoice {
   readonly namespace?: string;
@@ -80,7 +80,7 @@ Examples:
           ]);
         const key = await serviceOf(table, chosen, service, options.namespace);
         if (options.at !== undefined) {
-          const { addressLines } = await import('./explain-at.ts');
+          const { addressLines } = await import('./arguments/explain-at.ts');
           return printLines(
             await addressLines(table, key, { at: options.at, nowMs: now(), pod, format }),
             printing,

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import { serviceName } from './service-argument.ts';
+import { serviceName } from './arguments/service-argument.ts';
 
 interface Chosen {
   readonly kubeconfig?: string;

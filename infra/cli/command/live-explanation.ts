@@ -10,7 +10,7 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { kubeconfigCluster } from '#infra/local/clusters/kubeconfig.ts';
 import { mcsVersions } from '#shared/clusters/api/mcs-versions.ts';
 import { httpTransport } from '#shared/clusters/api/transport.ts';
-import { type OutputChoice, printingOf } from './output-option.ts';
+import { type OutputChoice, printingOf } from './arguments/output-option.ts';
 import { printExplanation } from './print-explanation.ts';
 
 export interface LiveChoice extends OutputChoice {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { type HubChoice, hubOf, withHub } from './hub-option.ts';
-import { type OutputChoice, printingOf, withOutput } from './output-option.ts';
-import { serviceOf, withService } from './service-argument.ts';
+import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
+import { type OutputChoice, printingOf, withOutput } from './arguments/output-option.ts';
+import { serviceOf, withService } from './arguments/service-argument.ts';
 
 interface Chosen extends HubChoice, OutputChoice {
   readonly namespace?: string;

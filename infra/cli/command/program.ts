@@ -123,7 +123,7 @@ export async function main(args: readonly string[], isPlugin = false): Promise<v
   try {
     const { all, completed } = programs(isPlugin);
     if (args[0] === 'complete') {
-      const { completeNames } = await import('./complete-names.ts');
+      const { completeNames } = await import('./arguments/complete-names.ts');
       await completeNames(completed, args.slice(args.indexOf('--') + 1));
     }
     await all.parseAsync([...args], { from: 'user' });

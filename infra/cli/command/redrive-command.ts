@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { RedriveValues } from '#infra/cli/act/redrive-all.ts';
-import { type HubChoice, hubOf, withHub } from './hub-option.ts';
+import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
 
 export const redriveCommand = (): Command =>
   withHub(new Command('redrive'))

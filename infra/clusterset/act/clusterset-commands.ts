@@ -1,7 +1,7 @@
 /** Commands and options for services across clusters. */
 import { Argument, Command, Option } from 'commander';
-import { type HubChoice, hubOf, withHub } from '#infra/cli/command/hub-option.ts';
-import { milliseconds } from '#infra/cli/command/milliseconds.ts';
+import { type HubChoice, hubOf, withHub } from '#infra/cli/command/arguments/hub-option.ts';
+import { milliseconds } from '#infra/cli/command/arguments/milliseconds.ts';
 import { type Imports, importsChoices } from '#shared/clusterset/contract/clusterset-settings.ts';
 import type { SetSwitchOptions } from './clusterset-member.ts';
 import type { ImportsOptions } from './imports-switch.ts';

@@ -3,7 +3,6 @@
  * queues and an API server in memory whose calls take as long as on AWS. The result is independent of this
  * machine's speed.
  */
-
 import type { EventsRecord } from '#functions/ingest/batch/redelivery.ts';
 import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
@@ -29,10 +28,10 @@ import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
 import type { Log } from '#shared/telemetry/port.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
-import { Random } from '#test/simulation/random.ts';
-import { Scheduler } from '#test/simulation/world/scheduler.ts';
 import { memoryClusterApi } from '#test/support/memory/cluster-memory.ts';
 import { memoryTable } from '#test/support/memory/table-memory.ts';
+import { Random } from '#test/worlds/simulation/random.ts';
+import { Scheduler } from '#test/worlds/simulation/world/scheduler.ts';
 import { type CallName, draw } from './distributions.ts';
 import { type Call, TimedCalls, type Timing, timedApi, timedQueue, timedTable } from './timed-ports.ts';
 

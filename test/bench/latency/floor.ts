@@ -1,4 +1,4 @@
-import { Random } from '#test/simulation/random.ts';
+import { Random } from '#test/worlds/simulation/random.ts';
 import { draw, sdkMs } from './distributions.ts';
 import { percentile } from './percentile.ts';
 

@@ -1,7 +1,7 @@
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { MessageQueue, OutgoingMessage } from '#shared/queue/port.ts';
 import type { Item, Key, Table } from '#shared/store/table.ts';
-import type { Scheduler } from '#test/simulation/world/scheduler.ts';
+import type { Scheduler } from '#test/worlds/simulation/world/scheduler.ts';
 import { type CallName, farAwayMs, sdkMs } from './distributions.ts';
 
 /** One call that has been made: what it was, and from when to when it took, in virtual ms. */

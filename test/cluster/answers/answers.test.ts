@@ -3,7 +3,8 @@
  * `explain` without a hub names the cause of each in its first lines, and no other, and is content once the
  * fault is repaired.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, type ExpectStatic, it } from 'vitest';
 import { causeLines } from '#infra/cli/ask/answer-text.ts';
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
@@ -33,12 +34,13 @@ interface Fault {
   readonly repair?: readonly Step[];
 }
 
-const folder = new URL('./cases/', import.meta.url);
-const faults = readdirSync(folder).map((file) => {
-  const name = file.replace('.json', '');
-  const text = readFileSync(new URL(file, folder), 'utf8').replaceAll('$NS', name);
-  return { name, ...(JSON.parse(text) as Fault) };
-});
+const faults = globSync('test/cluster/answers/cases/*/*.json')
+  .toSorted()
+  .map((file) => {
+    const name = basename(file, '.json');
+    const text = readFileSync(file, 'utf8').replaceAll('$NS', name);
+    return { name, ...(JSON.parse(text) as Fault) };
+  });
 const stopsControllers = ({ break: steps }: Fault): boolean => steps.some((s) => s.controllers === 'stop');
 
 const controllers = [

@@ -1,5 +1,4 @@
 /** Is nothing left to do, and is everything as it must be? */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { Store } from '#infra/local/apiserver/store.ts';
@@ -8,7 +7,7 @@ import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { type Kind, kinds } from '#shared/kube/types.ts';
 import type { Api } from '#test/e2e/api.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 import type { Scene } from './scene.ts';
 
 /**

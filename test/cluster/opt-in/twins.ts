@@ -1,8 +1,8 @@
 /** Services with a selector, their twins that opt in, and random pods under both. */
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { canonical } from '#test/conformance/view.ts';
 import { httpPort, type World } from '#test/e2e/world.ts';
-import { Random } from '#test/simulation/random.ts';
+import { canonical } from '#test/worlds/conformance/view.ts';
+import { Random } from '#test/worlds/simulation/random.ts';
 import { optedIn, ours, theirs } from './beside.ts';
 
 const named = { name: 'http', port: 80, targetPort: 'web', protocol: 'TCP' };

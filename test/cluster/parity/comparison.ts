@@ -1,4 +1,4 @@
-import { differingPlaces } from '#test/conformance/differing-places.ts';
+import { differingPlaces } from '#test/worlds/conformance/differing-places.ts';
 import type { Run } from './runs.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Step } from './step.ts';

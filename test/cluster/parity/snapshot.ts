@@ -3,7 +3,7 @@
  * unspecified details.
  */
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import { sliceGroups } from '#test/conformance/view.ts';
+import { sliceGroups } from '#test/worlds/conformance/view.ts';
 import type { Names } from './names.ts';
 
 /**

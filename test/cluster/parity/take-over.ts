@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import { differingPlaces } from '#test/conformance/differing-places.ts';
 import type { Api } from '#test/e2e/api.ts';
+import { differingPlaces } from '#test/worlds/conformance/differing-places.ts';
 import { written } from './settling.ts';
 
 /** Changed outputs. An empty list is the expected result. */

@@ -12,10 +12,10 @@ import type { ServiceImport } from '#shared/kube/mcs-types.ts';
 import { annotationClusterset, importManagedBy } from '#shared/kube/names.ts';
 import { mcsApiVersion } from '#shared/kube/projection/mcs-projection.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
-import { type RelayRun, runRelay } from '#test/relay/run-relay.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { installMcs, type McsKind, uninstallMcs } from '#test/support/control-plane/mcs-crds.ts';
 import { applyAccess, relayConnection, writerConnection } from '#test/support/relay-install.ts';
+import { type RelayRun, runRelay } from '#test/worlds/relay/run-relay.ts';
 
 let controlPlane: ControlPlane;
 let admin: Api;

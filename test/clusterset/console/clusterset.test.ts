@@ -13,7 +13,7 @@ import { pageRoutes } from '#infra/console/page.ts';
 import { type Console, startConsole } from '#infra/console/server.ts';
 import { exporter, foreignImport, importer, namespace, pod } from '#test/clusterset/support/set-objects.ts';
 import { SetWorld } from '#test/clusterset/support/set-world.ts';
-import { type Look, launchBrowser, openPage } from '#test/console/browser.ts';
+import { type Look, launchBrowser, openPage } from '#test/e2e/console/browser.ts';
 
 let browser: Browser;
 let world: SetWorld;

@@ -1,7 +1,7 @@
 /**
  * Slices for kube-proxy's own code (G 35): the writes of runs to cluster a, and the endpoints that its nodes
- * should use. The Go test of test/control-plane/kubeproxy reads the file and calls kube-proxy. This test
- * compares the file with the runs, and writes it again with `-u`.
+ * should use. The Go test of test/cluster/control-plane/kubeproxy reads the file and calls kube-proxy. This
+ * test compares the file with the runs, and writes it again with `-u`.
  */
 import { expect, it } from 'vitest';
 import { derivedName } from '#shared/clusterset/imports/derived-name.ts';

@@ -3,10 +3,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Clients, lastAnswerMs, makeClients, startClients } from '#test/packets/clients.ts';
-import { figure, ms, nothingLost, printFigures } from '#test/packets/figures.ts';
-import { dnsAddress } from '#test/packets/network.ts';
-import { stopAfterwards } from '#test/packets/suite.ts';
+import {
+  type Answer,
+  type Clients,
+  lastAnswerMs,
+  makeClients,
+  startClients,
+} from '#test/cluster/packets/clients.ts';
+import { figure, ms, nothingLost, printFigures } from '#test/cluster/packets/figures.ts';
+import { dnsAddress } from '#test/cluster/packets/network.ts';
+import { stopAfterwards } from '#test/cluster/packets/suite.ts';
 import { type Clusterset, startClusterset } from './clusterset.ts';
 
 const namespace = 'shop';

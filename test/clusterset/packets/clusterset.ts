@@ -1,10 +1,10 @@
 /** Clusters with nodes and DNS, one hub over all of them, and exported Services. */
+import { startNodes } from '#test/cluster/packets/cluster-nodes.ts';
+import { startDns } from '#test/cluster/packets/dns.ts';
+import { apiAddress } from '#test/cluster/packets/network.ts';
+import { type User, userOf } from '#test/cluster/packets/user.ts';
+import { deployment, namespaceOf, type Servers, service } from '#test/cluster/packets/workload.ts';
 import { builtInControllers, type Fleet, startFleet } from '#test/clusterset/multi-cluster/fleet.ts';
-import { startNodes } from '#test/packets/cluster-nodes.ts';
-import { startDns } from '#test/packets/dns.ts';
-import { apiAddress } from '#test/packets/network.ts';
-import { type User, userOf } from '#test/packets/user.ts';
-import { deployment, namespaceOf, type Servers, service } from '#test/packets/workload.ts';
 
 export interface MemberNodes extends User {
   /**

@@ -1,15 +1,16 @@
 /**
  * The ten specs of the Multi-Cluster Services API's own conformance suite (v0.5.0) that need kubelets,
  * kube-proxy and DNS, with the suite's titles. The first cluster exports the suite's `hello` Service, and
- * both clusters ask. test/clusterset/multi-cluster/scenarios/conformance.ts has the other 17 specs. Spec 20 is in both.
+ * both clusters ask. test/clusterset/multi-cluster/scenarios/conformance.ts has the other 17 specs. Spec 20
+ * is in both.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { derivedName } from '#shared/clusterset/imports/derived-name.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
-import { lost, makeClients, startClients } from '#test/packets/clients.ts';
-import { dnsAddress } from '#test/packets/network.ts';
-import { stopAfterwards } from '#test/packets/suite.ts';
-import { namespaceOf } from '#test/packets/workload.ts';
+import { lost, makeClients, startClients } from '#test/cluster/packets/clients.ts';
+import { dnsAddress } from '#test/cluster/packets/network.ts';
+import { stopAfterwards } from '#test/cluster/packets/suite.ts';
+import { namespaceOf } from '#test/cluster/packets/workload.ts';
 import { type Clusterset, startClusterset } from './clusterset.ts';
 
 const ids = ['a', 'b'] as const;

@@ -2,7 +2,6 @@
  * A set of three clusters loses one: its API server and its relay are frozen, first while its nodes stay
  * reachable, then with its nodes cut off.
  */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { derivedName } from '#shared/clusterset/imports/derived-name.ts';
@@ -10,10 +9,10 @@ import { membershipOf, saveMembership } from '#shared/clusterset/membership/clus
 import { sourceOf } from '#shared/clusterset/membership/source-record.ts';
 import { labelSourceCluster } from '#shared/kube/names.ts';
 import { until } from '#test/cluster/faults/until.ts';
-import { type Clients, lost, makeClients, startClients } from '#test/packets/clients.ts';
-import { figure, nothingLost, printFigures } from '#test/packets/figures.ts';
-import { cutNode } from '#test/packets/network.ts';
-import { stopAfterwards } from '#test/packets/suite.ts';
+import { type Clients, lost, makeClients, startClients } from '#test/cluster/packets/clients.ts';
+import { figure, nothingLost, printFigures } from '#test/cluster/packets/figures.ts';
+import { cutNode } from '#test/cluster/packets/network.ts';
+import { stopAfterwards } from '#test/cluster/packets/suite.ts';
 import { type Clusterset, startClusterset } from './clusterset.ts';
 
 const namespace = 'shop';

@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '#test/cluster/faults/until.ts';
-import { type Clients, makeClients, startClients } from '#test/packets/clients.ts';
-import { nothingLost, printFigures } from '#test/packets/figures.ts';
-import { stopAfterwards } from '#test/packets/suite.ts';
+import { type Clients, makeClients, startClients } from '#test/cluster/packets/clients.ts';
+import { nothingLost, printFigures } from '#test/cluster/packets/figures.ts';
+import { stopAfterwards } from '#test/cluster/packets/suite.ts';
 import { type Clusterset, startClusterset } from './clusterset.ts';
 
 const namespace = 'shop';

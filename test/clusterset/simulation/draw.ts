@@ -2,9 +2,9 @@
  * Draws if a seed's world has several clusters that export to each other. It is drawn separately, so other
  * worlds keep their seeds.
  */
-import { ordinaryLimits } from '#test/simulation/faults/draw-limits.ts';
-import { drawProfile, type Profile, withLimits } from '#test/simulation/faults/profile.ts';
-import { Random } from '#test/simulation/random.ts';
+import { ordinaryLimits } from '#test/worlds/simulation/faults/draw-limits.ts';
+import { drawProfile, type Profile, withLimits } from '#test/worlds/simulation/faults/profile.ts';
+import { Random } from '#test/worlds/simulation/random.ts';
 import { hostileId } from './hostile-relay.ts';
 
 export interface MemberProfile {

@@ -8,8 +8,8 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { setKey } from '#shared/store/keys.ts';
-import { tenantNamespace } from '#test/simulation/faults/large-tenant.ts';
-import { Random } from '#test/simulation/random.ts';
+import { tenantNamespace } from '#test/worlds/simulation/faults/large-tenant.ts';
+import { Random } from '#test/worlds/simulation/random.ts';
 import { maxExports } from './draw.ts';
 import type { SetMember, SetState } from './set-state.ts';
 

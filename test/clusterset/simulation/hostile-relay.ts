@@ -8,7 +8,7 @@ import type { InputKind } from '#shared/kube/types.ts';
 import { decodeMessage, encodeMessage } from '#shared/queue/codec.ts';
 import type { EventsMessage } from '#shared/queue/messages.ts';
 import type { MessageQueue } from '#shared/queue/port.ts';
-import type { Random } from '#test/simulation/random.ts';
+import type { Random } from '#test/worlds/simulation/random.ts';
 
 export const hostileId = 'x';
 export const hostileName = 'evil-';

@@ -2,11 +2,10 @@
  * The table as one cluster of a set reaches it, whose hub functions are a version ahead: its entries in the
  * set have fields that the others do not know.
  */
-
 import type { ExportedService } from '#shared/clusterset/exports/precedence.ts';
 import { type ImportState, stateOf } from '#shared/clusterset/imports/import-state.ts';
 import type { Item, Key, WriteCondition } from '#shared/store/table.ts';
-import type { SimulatedTable } from '#test/simulation/world/simulated-table.ts';
+import type { SimulatedTable } from '#test/worlds/simulation/world/simulated-table.ts';
 
 export const newField = 'fieldOfTheFuture';
 const value = { nested: [1] };

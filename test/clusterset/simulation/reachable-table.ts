@@ -1,5 +1,5 @@
 import type { Table } from '#shared/store/table.ts';
-import type { SimulatedTable } from '#test/simulation/world/simulated-table.ts';
+import type { SimulatedTable } from '#test/worlds/simulation/world/simulated-table.ts';
 
 /** The table as the hub's processes reach it. */
 export function reachable(table: SimulatedTable, isGone: () => boolean): SimulatedTable {

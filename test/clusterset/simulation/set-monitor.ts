@@ -1,5 +1,4 @@
 /** Watches what the hub writes for exports and imports: who writes, by whose word, and what it takes away. */
-
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { type ClusterRecord, decodeCluster } from '#shared/clusters/record.ts';
@@ -23,10 +22,10 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import { itemSize } from '#shared/store/item-size.ts';
 import { type WorkKey, workKey } from '#shared/store/keys.ts';
 import type { Item, KeyRange, Table } from '#shared/store/table.ts';
-import { isOfTenant } from '#test/simulation/faults/large-tenant.ts';
-import type { Raised } from '#test/simulation/promises/left-behind.ts';
-import type { Monitor } from '#test/simulation/promises/monitor.ts';
-import type { Actor } from '#test/simulation/world/actor.ts';
+import { isOfTenant } from '#test/worlds/simulation/faults/large-tenant.ts';
+import type { Raised } from '#test/worlds/simulation/promises/left-behind.ts';
+import type { Monitor } from '#test/worlds/simulation/promises/monitor.ts';
+import type { Actor } from '#test/worlds/simulation/world/actor.ts';
 import { isKnownToBeGone } from './burning.ts';
 import { hostileBudget } from './draw.ts';
 import { isDue, SetHistory } from './set-history.ts';

@@ -6,7 +6,7 @@ import { rebuild } from '#infra/cli/act/rebuild.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { saveMembership } from '#shared/clusterset/membership/clusterset-membership.ts';
-import type { SimulatedTable } from '#test/simulation/world/simulated-table.ts';
+import type { SimulatedTable } from '#test/worlds/simulation/world/simulated-table.ts';
 import type { HubTrouble } from './draw.ts';
 import type { Member } from './member.ts';
 import type { SetState } from './set-state.ts';

@@ -1,11 +1,11 @@
 /** The state of a world of several clusters, for its parts. */
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ClustersetMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
-import type { Profile } from '#test/simulation/faults/profile.ts';
-import type { Random } from '#test/simulation/random.ts';
-import type { Scheduler } from '#test/simulation/world/scheduler.ts';
-import type { SimulatedTable } from '#test/simulation/world/simulated-table.ts';
-import type { WorldState } from '#test/simulation/world/world-state.ts';
+import type { Profile } from '#test/worlds/simulation/faults/profile.ts';
+import type { Random } from '#test/worlds/simulation/random.ts';
+import type { Scheduler } from '#test/worlds/simulation/world/scheduler.ts';
+import type { SimulatedTable } from '#test/worlds/simulation/world/simulated-table.ts';
+import type { WorldState } from '#test/worlds/simulation/world/world-state.ts';
 import type { MemberProfile, SetProfile } from './draw.ts';
 
 export interface Labelled {

@@ -1,18 +1,17 @@
 /** One seed's world of several clusters, one hub, and people who export and import between them. */
-
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
 import { type ClustersetMembership, noMembership } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { saveMembership } from '#shared/clusterset/membership/clusterset-membership.ts';
-import type { Profile } from '#test/simulation/faults/profile.ts';
-import type { Mutant } from '#test/simulation/mutants/mutant.ts';
-import { Random } from '#test/simulation/random.ts';
-import type { Message } from '#test/simulation/world/queue.ts';
-import { drainMicrotasks, Scheduler } from '#test/simulation/world/scheduler.ts';
-import { inMemory, type SimulatedTable } from '#test/simulation/world/simulated-table.ts';
-import { Sweeps } from '#test/simulation/world/sweeps.ts';
-import type { WorldOptions } from '#test/simulation/world/world.ts';
+import type { Profile } from '#test/worlds/simulation/faults/profile.ts';
+import type { Mutant } from '#test/worlds/simulation/mutants/mutant.ts';
+import { Random } from '#test/worlds/simulation/random.ts';
+import type { Message } from '#test/worlds/simulation/world/queue.ts';
+import { drainMicrotasks, Scheduler } from '#test/worlds/simulation/world/scheduler.ts';
+import { inMemory, type SimulatedTable } from '#test/worlds/simulation/world/simulated-table.ts';
+import { Sweeps } from '#test/worlds/simulation/world/sweeps.ts';
+import type { WorldOptions } from '#test/worlds/simulation/world/world.ts';
 import { planBurning } from './burning.ts';
 import { type DrawnSet, evictAfterSeconds, type SetProfile } from './draw.ts';
 import { ExportingTenant } from './exporting-tenant.ts';

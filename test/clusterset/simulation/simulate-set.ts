@@ -2,7 +2,6 @@
  * Lives through the faults of a set of clusters, lets it settle, and holds every importer against the merge
  * of what is exported.
  */
-
 import { readCluster } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns, servesFromSnapshot, writesAnything } from '#shared/clusters/writer/mode.ts';
@@ -12,8 +11,8 @@ import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
-import { wasLeftBehind } from '#test/simulation/promises/left-behind.ts';
-import type { WorldOptions } from '#test/simulation/world/world.ts';
+import { wasLeftBehind } from '#test/worlds/simulation/promises/left-behind.ts';
+import type { WorldOptions } from '#test/worlds/simulation/world/world.ts';
 import type { DrawnSet } from './draw.ts';
 import { tenantErrors } from './exporting-tenant.ts';
 import { ghostsOf } from './ghosts.ts';

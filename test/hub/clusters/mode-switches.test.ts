@@ -10,9 +10,9 @@ import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { objectKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 

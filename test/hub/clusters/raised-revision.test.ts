@@ -5,9 +5,9 @@
 import { expect, it } from 'vitest';
 import { type RawObject, storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import { readDifference } from '#shared/store/outputs/shadow-record.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 const backupOf = ({ store }: HubWorld): readonly RawObject[] =>
   storeKinds.flatMap((kind) => store.list(kind) as readonly RawObject[]);

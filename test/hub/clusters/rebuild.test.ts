@@ -7,9 +7,9 @@ import { drainCluster, switchMode } from '#shared/clusters/writer/mode-switch.ts
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { messageVersion } from '#shared/queue/messages.ts';
 import { accessKey, metaKey, sessionKey } from '#shared/store/keys.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 type Small = Awaited<ReturnType<typeof smallCluster>>;
 

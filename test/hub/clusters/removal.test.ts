@@ -7,9 +7,9 @@ import { giveUpAccess, purgingUntil, registerCluster } from '#shared/clusters/re
 import { drainCluster } from '#shared/clusters/writer/mode-switch.ts';
 import { readObject } from '#shared/store/inputs/objects.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 const queue = { pk: 'QUEUE#arn:other', sk: 'CLUSTER' };
 

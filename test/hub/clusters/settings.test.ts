@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 it('a part that is switched on makes up for what changed while it was off', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)]);

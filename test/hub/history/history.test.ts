@@ -2,7 +2,6 @@
  * Each run that wrote, failed or was held back leaves one record, with the reason of that moment; and nothing
  * depends on it.
  */
-
 import { describe, expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/projection/entries.ts';
 import { exactTime } from '#infra/cli/ask/history/sentences.ts';
@@ -17,10 +16,10 @@ import { historyOf, workKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { historyErrors } from '#test/simulation/promises/history.ts';
-import { differences } from '#test/simulation/promises/truth.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { historyErrors } from '#test/worlds/simulation/promises/history.ts';
+import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
 const key = { cluster, namespace: 'default', name: 'svc' };
 const kept = historyOf({ cluster, namespace: 'default', name: 'svc' });

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { cacheFolder, go } from '#test/support/control-plane/kubernetes-module.ts';
 import { exists, onlyOnce } from '#test/support/only-once.ts';
 
-const module = fileURLToPath(new URL('../../eks-authenticator/', import.meta.url));
+const module = fileURLToPath(new URL('../../cluster/eks-authenticator/', import.meta.url));
 
 /**
- * Path of aws-iam-authenticator, unchanged, of the version in test/eks-authenticator/go.mod. Built once: a
- * minute of one core.
+ * Path of aws-iam-authenticator, unchanged, of the version in test/cluster/eks-authenticator/go.mod. Built
+ * once: a minute of one core.
  */
 export async function authenticatorBinary(say: (line: string) => void = console.error): Promise<string> {
   const hash = createHash('sha256').update(await readFile(join(module, 'go.sum')));

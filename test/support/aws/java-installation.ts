@@ -11,13 +11,13 @@ const run = promisify(execFile);
 const oldestJava = 17;
 
 /**
- * Resolves to the folder with the jars (and native libraries) of `test/contract-java/NAME.pom.xml`, which
- * Maven downloads if necessary. The folder is outside the tree, like the control plane. Throws an error if
- * Java 17 or newer, or Maven, is missing.
+ * Resolves to the folder with the jars (and native libraries) of `test/unit/contract/java/NAME.pom.xml`,
+ * which Maven downloads if necessary. The folder is outside the tree, like the control plane. Throws an error
+ * if Java 17 or newer, or Maven, is missing.
  */
 export async function javaInstallation(name: string, say: (line: string) => void): Promise<string> {
   await checkJava();
-  const pom = fileURLToPath(new URL(`../../contract-java/${name}.pom.xml`, import.meta.url));
+  const pom = fileURLToPath(new URL(`../../unit/contract/java/${name}.pom.xml`, import.meta.url));
   const hash = createHash('sha256')
     .update(await readFile(pom))
     .digest('hex')

@@ -37,12 +37,12 @@ export async function controlPlaneBinary(say: (line: string) => void = console.e
 }
 
 /**
- * Path of the binary that is kube-proxy, CoreDNS, the kubelets' stand-in and a client of test/packets. Built
- * when its sources have changed.
+ * Path of the binary that is kube-proxy, CoreDNS, the kubelets' stand-in and a client of
+ * test/cluster/packets. Built when its sources have changed.
  */
 export async function nodeProgramsBinary(say: (line: string) => void = console.error): Promise<string> {
   const version = await followedVersion();
-  const module = fileURLToPath(new URL('../../packets/programs/', import.meta.url));
+  const module = fileURLToPath(new URL('../../cluster/packets/programs/', import.meta.url));
   const hash = await hashOfSources(module, ldflagsOf(version));
   return built(
     {

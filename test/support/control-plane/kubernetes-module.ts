@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { exists, onlyOnce } from '#test/support/only-once.ts';
 
-export const controlPlaneSources = fileURLToPath(new URL('../../control-plane/', import.meta.url));
+export const controlPlaneSources = fileURLToPath(new URL('../../cluster/control-plane/', import.meta.url));
 export const cacheFolder = join(
   process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
   'fleet-endpoints',
 );
 
-/** The version whose behaviour the hub follows: the one of test/control-plane/go.mod. */
+/** The version whose behaviour the hub follows: the one of test/cluster/control-plane/go.mod. */
 export async function followedVersion(): Promise<string> {
   const [, version] =
     /^\tk8s\.io\/kubernetes (v\S+)$/m.exec(await readFile(join(controlPlaneSources, 'go.mod'), 'utf8')) ?? [];
-  if (!version) throw new Error('test/control-plane/go.mod requires no k8s.io/kubernetes');
+  if (!version) throw new Error('test/cluster/control-plane/go.mod requires no k8s.io/kubernetes');
   return version;
 }
 
@@ -30,8 +30,8 @@ export function assertRelease(text: string): void {
 export const kubernetesFolder = (version: string): string => join(cacheFolder, `kubernetes-${version}`);
 
 /**
- * Returns the folder of a Go module with main.go and record/ of test/control-plane, for a Kubernetes version.
- * Throws if the module proxy lacks the version.
+ * Returns the folder of a Go module with main.go and record/ of test/cluster/control-plane, for a Kubernetes
+ * version. Throws if the module proxy lacks the version.
  */
 export async function kubernetesModule(version: string): Promise<string> {
   assertRelease(version);
@@ -60,8 +60,8 @@ async function copySources(folder: string): Promise<void> {
 
 /**
  * k8s.io/kubernetes requires its staging modules as v0.0.0: each of them is replaced by its own release of
- * the same version. The sources are Go of test/control-plane/go.mod, which is newer than that of an older
- * version; `go mod tidy` raises it to that of a newer one.
+ * the same version. The sources are Go of test/cluster/control-plane/go.mod, which is newer than that of an
+ * older version; `go mod tidy` raises it to that of a newer one.
  */
 async function goMod(version: string): Promise<string> {
   const { GoMod } = JSON.parse(

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { NotReadyChanges } from '#functions/relay/projection/not-ready-changes.ts';
-import { manualClock } from '#test/relay/manual-clock.ts';
+import { manualClock } from '#test/worlds/relay/manual-clock.ts';
 
 let clock: ReturnType<typeof manualClock>;
 let changes: NotReadyChanges;

@@ -6,7 +6,7 @@ import { decodeMessage } from '#shared/queue/codec.ts';
 import type { Entry, LiveMessage, OutputEntry } from '#shared/queue/messages.ts';
 import { SendError } from '#shared/queue/port.ts';
 import type { Fields, Log } from '#shared/telemetry/port.ts';
-import { manualClock } from '#test/relay/manual-clock.ts';
+import { manualClock } from '#test/worlds/relay/manual-clock.ts';
 
 const header = { v: 1, cluster: 'c', session: 's', uid: 'u', firstListVersion: '1' };
 const logged: Fields[] = [];

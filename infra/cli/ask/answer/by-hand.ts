@@ -1,15 +1,14 @@
 /** A Service whose endpoints do not follow from pods, or whose pods could not be read. */
-
 import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type About, noPods, reachWords as words } from './about.ts';
 import { bad } from './cause.ts';
+import { selectorlessCauses } from './causes/selectorless-causes.ts';
+import { isDerived, loadBalancerCauses } from './causes/service-causes.ts';
+import { zoneCauses } from './causes/zone-causes.ts';
 import { type Reach, type ServedEndpoint, servedEndpoints } from './reach.ts';
-import { selectorlessCauses } from './selectorless-causes.ts';
-import { isDerived, loadBalancerCauses } from './service-causes.ts';
 import type { World } from './world.ts';
-import { zoneCauses } from './zone-causes.ts';
 
 /** A mirrored slice may have the addresses of another one. */
 const distinct = (endpoints: readonly ServedEndpoint[]): readonly ServedEndpoint[] => [

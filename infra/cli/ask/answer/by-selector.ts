@@ -1,5 +1,4 @@
 /** A Service with a selector, or with one by annotation: what its pods should be, and what is served. */
-
 import {
   annotationOverCapacity,
   annotationSelector,
@@ -10,6 +9,11 @@ import { isSetBased, type Selector } from '#shared/kube/selectors/label-selector
 import type { Service } from '#shared/kube/types.ts';
 import { type About, type Currency, reachWords as words } from './about.ts';
 import { bad, type Cause, gathered, note, warning } from './cause.ts';
+import { portCauses, portName } from './causes/port-causes.ts';
+import { nothingSelected, severalWorkloads } from './causes/selection-causes.ts';
+import { otherManagers } from './causes/served-causes.ts';
+import { isEnding, loadBalancerCauses, networkPolicyCauses } from './causes/service-causes.ts';
+import { zoneCauses } from './causes/zone-causes.ts';
 import {
   admissionCauses,
   type Difference,
@@ -18,16 +22,11 @@ import {
   isDifferent,
   unwrittenCause,
 } from './difference.ts';
-import { portCauses, portName } from './port-causes.ts';
 import { portsWithout, type Reach, type ServedEndpoint, servedEndpoints } from './reach.ts';
 import { type SelectedPod, selectedPods } from './selected-pods.ts';
-import { nothingSelected, severalWorkloads } from './selection-causes.ts';
-import { otherManagers } from './served-causes.ts';
 import { managerOf } from './served-objects.ts';
-import { isEnding, loadBalancerCauses, networkPolicyCauses } from './service-causes.ts';
 import { sharedAddresses } from './shared-addresses.ts';
 import type { World } from './world.ts';
-import { zoneCauses } from './zone-causes.ts';
 
 export function bySelector(world: World, service: Service, selector: Selector): About {
   const { namespace, served } = world;

@@ -1,12 +1,11 @@
 /** The pods that a Service selects: what the controllers want of each, and why. */
-
 import { verdictsOf } from '#shared/controllers/verdicts/pod-verdicts.ts';
 import type { PodVerdicts } from '#shared/controllers/verdicts/verdict.ts';
 import { isPodTerminal } from '#shared/kube/pods.ts';
 import { type Selector, selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { CoreEvent, Pod, Service } from '#shared/kube/types.ts';
 import { bad, type Cause, warning } from './cause.ts';
-import { podCause } from './pod-cause.ts';
+import { podCause } from './causes/pod-cause.ts';
 import type { World } from './world.ts';
 
 export interface SelectedPod {

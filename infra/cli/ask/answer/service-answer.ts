@@ -2,15 +2,14 @@
  * The answer about a Service: can it be reached, is that what the controllers want, and if not, why. A pure
  * function of what is wanted and what is served.
  */
-
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type About, type Currency, noPods } from './about.ts';
 import { ofSlicesAlone, withoutSelector } from './by-hand.ts';
 import { bySelector } from './by-selector.ts';
-import { leftovers } from './served-causes.ts';
+import { leftovers } from './causes/served-causes.ts';
+import { deletionCauses, exportCauses, externalName, missingService } from './causes/service-causes.ts';
 import { type ServedObject, servedObjects } from './served-objects.ts';
-import { deletionCauses, exportCauses, externalName, missingService } from './service-causes.ts';
 import type { World } from './world.ts';
 
 export interface Answer extends About {

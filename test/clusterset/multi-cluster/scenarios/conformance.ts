@@ -1,7 +1,7 @@
 /**
  * The 17 specs of the Multi-Cluster Services API's own conformance suite that need only API servers, in our
  * terms. They use the first two clusters, the suite's `hello` Service, and its timeout of 20 s. The test
- * plays the pods in place of a kubelet. test/packets has the other ten specs.
+ * plays the pods in place of a kubelet. test/cluster/packets has the other ten specs.
  */
 import { expect } from 'vitest';
 import type { ImportSpec, ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';

@@ -12,7 +12,7 @@ import { callLevelLess, writeInGroups } from '#infra/local/table/dynalite-level.
 import { keepParsed, keepParsedExpressions } from '#infra/local/table/dynalite-parsed-expressions.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { dynamoTable } from '#shared/store/dynamodb/dynamodb.ts';
-import { tableContract } from '#test/contract/table.ts';
+import { tableContract } from '#test/unit/contract/table.ts';
 
 callLevelLess();
 keepParsedExpressions();

@@ -17,7 +17,7 @@ interface Vector {
 }
 
 /** Recorded from apimachinery by the Go test beside it. */
-const [first = '', ...lines] = readFileSync('test/control-plane/selectors/vectors.jsonl', 'utf8')
+const [first = '', ...lines] = readFileSync('test/cluster/control-plane/selectors/vectors.jsonl', 'utf8')
   .trimEnd()
   .split('\n');
 const { labels } = JSON.parse(first) as { readonly labels: readonly Labels[] };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serviceListLines } from '#infra/cli/ask/service-list.ts';
-import { listOf, serviceOf } from '#infra/cli/command/service-argument.ts';
+import { listOf, serviceOf } from '#infra/cli/command/arguments/service-argument.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { annotationSelector } from '#shared/kube/names.ts';

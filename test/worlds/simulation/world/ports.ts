@@ -1,0 +1,307 @@
+/** The ports of one process: memory behind them, time and faults in front. */
+import { ClusterApiError, timedOut } from '#shared/clusters/api/errors.ts';
+import type { ClusterApi } from '#shared/clusters/api/port.ts';
+import type { MessageQueue } from '#shared/queue/port.ts';
+import type { Key, Table } from '#shared/store/table.ts';
+import { apiFlaw } from '#test/worlds/simulation/faults/api-errors.ts';
+import type { Culprit } from '#test/worlds/simulation/faults/culprit.ts';
+import type { Profile } from '#test/worlds/simulation/faults/profile.ts';
+import type { Random } from '#test/worlds/simulation/random.ts';
+import type { Actor, Flaw } from './actor.ts';
+import type { Queue } from './queue.ts';
+
+export interface Faults {
+  readonly profile: Profile;
+  readonly random: Random;
+  /** Returns true after the last fault. */
+  readonly isOver: () => boolean;
+  readonly outage: () => ClusterApiError | undefined;
+  /** The service of whose Endpoints the API server refuses writes. */
+  readonly refusedService: string | undefined;
+  /** The faults of one service alone (culprit.ts). */
+  readonly culprit?: Culprit | undefined;
+  /** Left out: every kind is. */
+  readonly isServed?: (kind: string) => boolean;
+}
+
+const refused: Flaw = { error: new Error('ProvisionedThroughputExceeded'), when: 'before' };
+
+export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
+  const flaw = (writes: boolean, pk = ''): Flaw | undefined => {
+    if (faults.culprit?.refuses(actor, pk)) return refused;
+    if (actor.lucky || faults.isOver() || !faults.random.chance(faults.profile.refusals)) return undefined;
+    if (writes && faults.random.chance(0.5))
+      return {
+        error: new Error('the answer of the table got lost'),
+        when: faults.random.pick(['after', 'twice']),
+      };
+    return refused;
+  };
+  const name = ({ pk, sk }: Key): string => `${pk} | ${sk}`;
+  const text = (x: unknown): string =>
+    JSON.stringify(x, (_k, v: unknown) =>
+      v instanceof Uint8Array ? '<bytes>' : v instanceof Set ? [...v] : v,
+    );
+  return {
+    get: (key) =>
+      actor.call(
+        'read',
+        () => `get ${name(key)}`,
+        12,
+        () => table.get(key),
+        flaw(false, key.pk),
+      ),
+    query: (pk, range) =>
+      actor.call(
+        'read',
+        () => `query ${pk} ${range ? text(range) : ''}`,
+        15,
+        () => table.query(pk, range),
+        flaw(false, pk),
+      ),
+    put: (item, condition) =>
+      actor.call(
+        'put',
+        () => `put ${text(item)} IF ${text(condition)}`,
+        12,
+        () => table.put(item, condition),
+        flaw(true, item.pk),
+      ),
+    update: (key, change, condition) =>
+      actor.call(
+        'update',
+        () => `update ${name(key)} ${text(change)} IF ${text(condition)}`,
+        12,
+        () => table.update(key, change, condition),
+        flaw(true, key.pk),
+      ),
+    delete: (key, condition) =>
+      actor.call(
+        'delete',
+        () => `delete ${name(key)} IF ${text(condition)}`,
+        12,
+        () => table.delete(key, condition),
+        flaw(true, key.pk),
+      ),
+    queryDirty: (partition, until, limit) =>
+      actor.call(
+        'read',
+        () => `queryDirty ${partition}`,
+        15,
+        async () => (faults.profile.sweepWakes ? table.queryDirty(partition, until, limit) : []),
+        flaw(false),
+      ),
+    scanKeys: (after) =>
+      actor.call(
+        'read',
+        () => `scanKeys ${after ? name(after) : ''}`,
+        15,
+        () => table.scanKeys(after),
+        flaw(false),
+      ),
+  };
+}
+
+export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQueue {
+  return {
+    send(messages) {
+      let flaw: Flaw | undefined;
+      if (!actor.lucky && !faults.isOver() && faults.random.chance(faults.profile.refusals)) {
+        flaw = {
+          error: new Error('the queue did not answer'),
+          when: faults.random.pick(['before', 'after', 'twice']),
+        };
+      }
+      return actor.call(
+        'send',
+        () =>
+          `send to ${queue.options.name}: ${messages.map((m) => `${m.body.slice(0, 260)}${m.delaySeconds ? ` in ${m.delaySeconds} s` : ''}`).join(' + ')}`,
+        20,
+        async () => {
+          for (const m of messages) queue.add(m);
+        },
+        flaw,
+      );
+    },
+  };
+}
+
+/** Called just before the effect of each write of an output. The returned function is called after it. */
+export type Writing = (actor: Actor, kind: string, namespace: string, service: string) => Promise<() => void>;
+
+export function apiPort(
+  actor: Actor,
+  api: ClusterApi,
+  faults: Faults,
+  writing: Writing,
+  serviceOf: (kind: string, namespace: string, name: string) => string,
+): ClusterApi {
+  const flaw = (writes: boolean): Flaw | undefined => {
+    if (faults.isOver()) return undefined;
+    const down = faults.outage();
+    if (down) return { error: down, when: 'before' };
+    if (actor.lucky || !faults.random.chance(faults.profile.apiFailures)) return undefined;
+    return apiFlaw(faults.random, writes);
+  };
+  const call = <T>(
+    what: () => string,
+    kind: string,
+    namespace: string,
+    service: string | undefined,
+    effect: () => Promise<T>,
+  ): Promise<T> => {
+    const refused =
+      service !== undefined &&
+      kind === 'Endpoints' &&
+      faults.refusedService === `${namespace}/${service}` &&
+      !faults.isOver();
+    const answered = actor.call(
+      'api',
+      () => `api ${what()}`,
+      40,
+      async () => {
+        if (refused)
+          throw new ClusterApiError('admission webhook "no" denied the request', {
+            status: 403,
+            reason: 'Forbidden',
+          });
+        if (service === undefined || kind === 'Event') return effect();
+        const done = await writing(actor, kind, namespace, service);
+        const result = await effect();
+        if (result !== false) done();
+        return result;
+      },
+      flaw(service !== undefined),
+    );
+    return answered.catch((error: unknown) => {
+      actor.stumbled = true;
+      throw error;
+    });
+  };
+  const label = (
+    o: { readonly metadata: { readonly name?: string; readonly labels?: { readonly [k: string]: string } } },
+    kind: string,
+  ): string =>
+    kind === 'Endpoints'
+      ? (o.metadata.name ?? '')
+      : (o.metadata.labels?.['kubernetes.io/service-name'] ?? '');
+  return {
+    get: (kind, ns, name) =>
+      call(
+        () => `get ${kind} ${ns}/${name}`,
+        kind,
+        ns,
+        undefined,
+        () => api.get(kind, ns, name),
+      ),
+    list: (kind, ns, selector) =>
+      call(
+        () => `list ${kind} ${ns} ${JSON.stringify(selector)}`,
+        kind,
+        ns,
+        undefined,
+        () => api.list(kind, ns, selector),
+      ),
+    create: (kind, o) =>
+      call(
+        () => `create ${kind} ${JSON.stringify(o)}`,
+        kind,
+        o.metadata.namespace ?? '',
+        label(o, kind),
+        () => api.create(kind, o),
+      ),
+    replace: (kind, o) =>
+      call(
+        () => `replace ${kind} ${JSON.stringify(o)}`,
+        kind,
+        o.metadata.namespace ?? '',
+        label(o, kind),
+        () => api.replace(kind, o),
+      ),
+    patch: (kind, ns, name, patch) =>
+      call(
+        () => `patch ${kind} ${ns}/${name}`,
+        kind,
+        ns,
+        '',
+        () => api.patch(kind, ns, name, patch),
+      ),
+    patchStatus: (kind, ns, name, status) =>
+      call(
+        () => `patch status of ${kind} ${ns}/${name}`,
+        kind,
+        ns,
+        '',
+        () => api.patchStatus(kind, ns, name, status),
+      ),
+    delete: (kind, ns, name, preconditions) =>
+      call(
+        () => `delete ${kind} ${ns}/${name} ${JSON.stringify(preconditions)}`,
+        kind,
+        ns,
+        serviceOf(kind, ns, name),
+        () => api.delete(kind, ns, name, preconditions),
+      ),
+    identity: () =>
+      call(
+        () => 'identity',
+        'Namespace',
+        '',
+        undefined,
+        () => api.identity(),
+      ),
+    allows: (right) =>
+      call(
+        () => 'allows',
+        'Namespace',
+        '',
+        undefined,
+        () => api.allows(right),
+      ),
+    dryRunCreate: (kind, o) =>
+      call(
+        () => `dry run: create ${kind}`,
+        'Namespace',
+        '',
+        undefined,
+        () => api.dryRunCreate(kind, o),
+      ),
+  };
+}
+
+/**
+ * Limits the calls of an API to `timeoutMs` at their begin. A call that timed out may still have its effect.
+ */
+export function within(api: ClusterApi, actor: Actor, timeoutMs: () => number): ClusterApi {
+  const bounded =
+    <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const ms = timeoutMs();
+      return new Promise<R>((resolve, reject) => {
+        let [isOver, isAbandoned] = [false, false];
+        actor.later(ms, () => {
+          isAbandoned = !isOver;
+          if (isAbandoned) actor.abandonedCalls++;
+          reject(new ClusterApiError(`no answer within ${ms} ms`, { status: 0, reason: timedOut }));
+        });
+        call(...args)
+          .finally(() => {
+            isOver = true;
+            if (isAbandoned) actor.abandonedCalls--;
+          })
+          .then(resolve, reject);
+      });
+    };
+  return {
+    get: bounded(api.get) as ClusterApi['get'],
+    list: bounded(api.list) as ClusterApi['list'],
+    create: bounded(api.create) as ClusterApi['create'],
+    replace: bounded(api.replace) as ClusterApi['replace'],
+    patch: bounded(api.patch) as ClusterApi['patch'],
+    patchStatus: bounded(api.patchStatus),
+    delete: bounded(api.delete),
+    identity: bounded(api.identity),
+    allows: bounded(api.allows),
+    dryRunCreate: bounded(api.dryRunCreate) as ClusterApi['dryRunCreate'],
+  };
+}
