@@ -25,8 +25,14 @@ export interface Feature {
  */
 export const features = {
   sidecarPorts: {
-    what: 'named target port of a restartable init container',
+    what: 'named target port of a restartable init container in Endpoints',
     from: 'v1.32',
+    statement: 'DF-15',
+    isComparedWithout: true,
+  },
+  sidecarSlicePorts: {
+    what: 'named target port of a restartable init container in slices',
+    from: 'v1.33',
     statement: 'DF-15',
     isComparedWithout: true,
   },

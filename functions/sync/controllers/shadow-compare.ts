@@ -9,7 +9,7 @@ import { recordDifference } from '#shared/clusters/writer/readiness.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
 import { slicesAfter } from '#shared/controllers/slices/slices-after.ts';
-import { hasFeature } from '#shared/kube/kubernetes-version.ts';
+import { type FeatureName, hasFeature } from '#shared/kube/kubernetes-version.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { endpointLines } from '#shared/kube/listed-endpoints.ts';
 import {
@@ -18,7 +18,7 @@ import {
   labelEndpointsManagedBy,
   optInManagedBy,
 } from '#shared/kube/names.ts';
-import type { EndpointSlice, Endpoints, OutputKind, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints, OutputKind, Pod, Service } from '#shared/kube/types.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readDifference, saveDifference } from '#shared/store/outputs/shadow-record.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -109,8 +109,10 @@ function comparedOf(
 
 export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: Inputs): readonly string[] {
   const { kubernetesVersion } = cluster.relay;
-  const inputs = hasFeature(kubernetesVersion, 'sidecarPorts') ? given : withoutSidecars(given);
-  const { service, pods, outputs } = inputs;
+  const podsBy = (name: FeatureName): readonly Pod[] =>
+    hasFeature(kubernetesVersion, name) ? given.pods : given.pods.map(withoutSidecars);
+  const { service, outputs } = given;
+  const [pods, inputs] = [podsBy('sidecarPorts'), { ...given, pods: podsBy('sidecarSlicePorts') }];
   const written = endpointsIn(outputs);
   const current =
     written && !hasFeature(kubernetesVersion, 'managedByLabel') ? withManagedBy(written) : written;
@@ -136,15 +138,10 @@ export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: In
   ];
 }
 
-function withoutSidecars({ pods, ...inputs }: Inputs): Inputs {
-  return {
-    ...inputs,
-    pods: pods.map(({ spec: { initContainers: _, ...spec } = { containers: [] }, ...pod }) => ({
-      ...pod,
-      spec,
-    })),
-  };
-}
+const withoutSidecars = ({
+  spec: { initContainers: _, ...spec } = { containers: [] },
+  ...pod
+}: Pod): Pod => ({ ...pod, spec });
 
 /**
  * Without the label the hub would write the Endpoints, with labels whose change alone causes no write

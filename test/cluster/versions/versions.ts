@@ -19,7 +19,8 @@ interface Shown {
 }
 
 const shown: { readonly [name in FeatureName]: Shown } = {
-  sidecarPorts: { explains: / parity\/side[ -]/ },
+  sidecarPorts: { explains: /Endpoints parity\/side[ -]/ },
+  sidecarSlicePorts: { explains: /EndpointSlices? parity\/side[ -]/ },
   // A takeover writes each Endpoints once, with another trigger time.
   managedByLabel: {
     explains:
@@ -31,9 +32,9 @@ const shown: { readonly [name in FeatureName]: Shown } = {
     explains:
       /^(a port more|three protocols and an application protocol): .* parity\/ports \.(subsets\.\d+\.ports\.|IPv4 \[)/,
   },
-  // Each sync of an older controller writes the slice again: without its trigger time, and in another order.
   eligiblePods: {},
   placeholderOwner: {},
+  // Each sync of an older controller writes the slice again: without its trigger time, and in another order.
   portlessSlices: {
     explains:
       / parity\/peers \.(written|IPv4 without ports\.triggerTimes)|takes over .*: EndpointSlice parity\/peers-\w+ /,

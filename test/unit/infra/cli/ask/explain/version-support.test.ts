@@ -16,6 +16,7 @@ it.each([
     'v1.31.0',
     [
       'sidecarPorts',
+      'sidecarSlicePorts',
       'managedByLabel',
       'serviceCidrs',
       'preferSame',
@@ -26,7 +27,15 @@ it.each([
   ],
   [
     'v1.32.9-eks-1',
-    ['managedByLabel', 'serviceCidrs', 'preferSame', 'orderByFnv', 'portlessSlices', ...since138],
+    [
+      'sidecarSlicePorts',
+      'managedByLabel',
+      'serviceCidrs',
+      'preferSame',
+      'orderByFnv',
+      'portlessSlices',
+      ...since138,
+    ],
   ],
   ['v1.34.4', ['orderByFnv', 'portlessSlices', ...since138]],
   ['v1.37.2', since138],
@@ -38,7 +47,7 @@ it.each([
 
 it('shadow mode compares as an older version does', () => {
   expect(comparedAsVersion('v1.32.9-eks-1')).toBe(
-    'compared as v1.32 does: no label endpoints.kubernetes.io/managed-by of Endpoints, no placeholder slice that follows the uid of its Service',
+    'compared as v1.32 does: no named target port of a restartable init container in slices, no label endpoints.kubernetes.io/managed-by of Endpoints, no placeholder slice that follows the uid of its Service',
   );
   expect(comparedAsVersion('v1.38.0')).toBeUndefined();
 });
