@@ -2,10 +2,13 @@
 
 import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import type { RunText } from '#infra/cli/ask/history/sentences.ts';
+import type { ServiceEntry } from '#infra/cli/ask/service-entry.ts';
 
 export type { RunText } from '#infra/cli/ask/history/sentences.ts';
 export type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';
-export type { ServiceEntry } from '#infra/cli/ask/service-entry.ts';
+
+/** In place of its causes it has the worst one, in words; empty without one that deserves a look. */
+export type ListedService = Omit<ServiceEntry, 'causes'> & { readonly cause: string };
 
 export interface DashboardsAnswer {
   readonly dashboards: readonly Dashboard[];
@@ -59,6 +62,10 @@ export interface FleetRow {
   readonly circuit: string;
   readonly differences: number;
   readonly withoutWriter: number;
+  /** Why the hub does not know the cluster as it is now; empty if it does. */
+  readonly notKnown: string;
+  /** Services that cannot be reached. Null until they are counted; at most once a minute. */
+  readonly unreachable: number | null;
 }
 
 export interface HistoryAnswer {

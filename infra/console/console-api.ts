@@ -1,13 +1,15 @@
 /** The console's API: JSON for its page. */
+import { worstCause } from '#infra/cli/ask/answer-text.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
+import { reachCounts } from '#infra/cli/ask/reach-counts.ts';
 import { serviceRows } from '#infra/cli/ask/service-rows.ts';
 import { thereAre } from '#infra/cli/terminal/counted.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import type { DashboardsAnswer, DeployedHub, HistoryAnswer } from './api-types.ts';
+import type { DashboardsAnswer, DeployedHub, HistoryAnswer, ListedService } from './api-types.ts';
 import { fleetRows } from './fleet-rows.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { nameSearch } from './name-search.ts';
@@ -31,6 +33,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: Api
     return there;
   };
   const search = nameSearch(now);
+  const counts = reachCounts(countedAtOnce);
   return {
     '/api/dashboards': json(async (): Promise<DashboardsAnswer> => {
       const [clusters, dashboards] = await Promise.all([listClusters(started()), metrics.dashboards()]);
@@ -57,12 +60,12 @@ export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: Api
       return metrics.series(dashboard, query.get('cluster') ?? undefined, minutes, timeIn(query, 'until'));
     }),
     '/api/search': json((query) => search(started(), query.get('text') ?? '')),
-    '/api/fleet': json(() => fleetRows(started(), metrics, now())),
+    '/api/fleet': json(() => fleetRows(started(), { metrics, counts, nowMs: now() })),
     ...Object.fromEntries(
       consoleParts.map(({ path, answer }) => [path, json(() => answer(started(), now()))]),
     ),
     '/api/services': json(async (query) =>
-      serviceRows(started(), await knownCluster(started(), named(query, 'cluster'))),
+      listedServices(started(), await knownCluster(started(), named(query, 'cluster')), now()),
     ),
     '/api/explain': json((query) =>
       explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined),
@@ -80,6 +83,19 @@ export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: Api
     }),
   };
 }
+
+/** Clusters of the fleet whose Services are counted for one request: a second's reads at most. */
+const countedAtOnce = 4;
+
+const listedServices = async (
+  table: Table,
+  cluster: string,
+  now: number,
+): Promise<readonly ListedService[]> =>
+  (await serviceRows(table, cluster, { now })).map(({ causes, ...row }) => ({
+    ...row,
+    cause: worstCause(causes),
+  }));
 
 /** Number of runs that the page can show. */
 const newestRuns = 200;

@@ -1,8 +1,9 @@
 /** One row for each cluster, from its record and its recent metrics. */
 
+import { notKnown } from '#infra/cli/ask/explain/cluster-known.ts';
+import type { reachCounts } from '#infra/cli/ask/reach-counts.ts';
 import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -12,17 +13,33 @@ import type { FleetRow } from './api-types.ts';
 import type { MetricsSource, Recent } from './metrics-source.ts';
 import { consoleParts } from './wing.ts';
 
+export interface FleetSources {
+  readonly metrics: MetricsSource;
+  readonly counts: ReturnType<typeof reachCounts>;
+  readonly nowMs: number;
+}
+
 export async function fleetRows(
   table: Table,
-  metrics: MetricsSource,
-  nowMs: number,
+  { metrics, counts, nowMs }: FleetSources,
 ): Promise<readonly FleetRow[]> {
   const ids = [...(await listClusters(table))].sort(naturalOrder);
-  const [recent, rows] = await Promise.all([
+  const [recent, rows, reach] = await Promise.all([
     metrics.recent(ids),
     concurrently(16, ids, (id) => recordedRow(table, id, nowMs)),
+    counts(table, ids, nowMs),
   ]);
-  return rows.flatMap((row) => (row ? [{ ...row, ...measuredRow(recent.get(row.cluster)) }] : []));
+  return rows.flatMap((row) =>
+    row
+      ? [
+          {
+            ...row,
+            ...measuredRow(recent.get(row.cluster)),
+            unreachable: reach.get(row.cluster)?.unreachable ?? null,
+          },
+        ]
+      : [],
+  );
 }
 
 type Measured = Pick<FleetRow, 'p50' | 'p99' | 'errors'>;
@@ -38,7 +55,7 @@ async function recordedRow(
   table: Table,
   id: string,
   nowMs: number,
-): Promise<Omit<FleetRow, keyof Measured> | undefined> {
+): Promise<Omit<FleetRow, keyof Measured | 'unreachable'> | undefined> {
   const [cluster, [oldest], differences] = await Promise.all([
     readCluster(table, id),
     table.queryDirty(id, nowMs, 1),
@@ -53,9 +70,10 @@ async function recordedRow(
     heartbeatAge:
       cluster.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - cluster.relay.heartbeatAtMs) / 1000,
     oldestDirty: oldest ? Math.max(0, nowMs - oldest.dirtyAt) / 1000 : 0,
-    circuit: circuitText(cluster),
+    circuit: blockedBy(cluster) ?? 'closed',
     differences,
     withoutWriter: servicesWithoutWriter(cluster) ?? 0,
+    notKnown: notKnown(cluster, nowMs) ?? '',
   };
 }
 
@@ -66,11 +84,4 @@ function switchesText(cluster: ClusterRecord): string {
     ...(optIn === 'off' ? [] : [`opt-in ${withdrawsOptIn ? 'withdrawing' : optIn}`]),
     ...consoleParts.flatMap((part) => part.switches(cluster)),
   ].join(', ');
-}
-
-function circuitText(cluster: ClusterRecord): string {
-  const reason = blockedBy(cluster);
-  if (reason) return reason;
-  const missing = missingFirstLists(cluster);
-  return missing.length > 0 ? `first lists of ${missing.join(', ')} missing` : 'closed';
 }

@@ -10,11 +10,12 @@ export interface Problem {
   /** A clause, such as "last heartbeat 3 min ago". */
   readonly text: string;
   /** The filter of the cluster's services that lists the concerned ones. */
-  readonly filter?: 'differs' | 'no writer';
+  readonly filter?: 'differs' | 'no writer' | 'cannot be reached';
 }
 
 export interface FleetVerdict {
-  readonly state: 'good' | 'bad';
+  /** `open`: the Services of some clusters are not counted yet. */
+  readonly state: 'good' | 'open' | 'bad';
   readonly text: string;
   readonly problems: readonly Problem[];
 }
@@ -32,19 +33,19 @@ export const isOverdue = ({ oldestDirty }: FleetRow): boolean => oldestDirty > l
 /** Latency is left out: a slow change needs no action as long as no work is overdue. */
 export function problemsOf(row: FleetRow, durationText: (seconds: number) => string): readonly Problem[] {
   const { cluster, heartbeatAge, oldestDirty, errors, circuit, differences, withoutWriter } = row;
+  const { notKnown, unreachable } = row;
   const services = (count: number): string =>
     `${count.toLocaleString('en')} ${count === 1 ? 'service' : 'services'}`;
   const clauses: readonly (false | Omit<Problem, 'cluster'>)[] = [
-    isSilent(row) && {
-      text:
-        heartbeatAge === null
-          ? 'the relay has sent no heartbeat'
-          : `last heartbeat ${durationText(heartbeatAge)} ago`,
-    },
+    heartbeatAge === null && { text: 'the relay has sent no heartbeat' },
+    heartbeatAge !== null && notKnown !== '' && { text: notKnown },
+    unreachable !== null &&
+      unreachable > 0 && {
+        text: `${services(unreachable)} that cannot be reached`,
+        filter: 'cannot be reached',
+      },
     isOverdue(row) && { text: `oldest pending work ${durationText(oldestDirty)}` },
-    circuit !== 'closed' && {
-      text: circuit.startsWith('first lists') ? circuit : `circuit open: ${circuit}`,
-    },
+    circuit !== 'closed' && { text: `circuit open: ${circuit}` },
     errors > 0 && {
       text: `${errors.toLocaleString('en')} ${errors === 1 ? 'error' : 'errors'} in five minutes`,
     },
@@ -66,6 +67,13 @@ export function verdictOn(
   const [only] = rows;
   const paused = rows.filter((row) => row.mode.startsWith('paused')).length;
   const pausedText = paused === 0 ? '' : rows.length === 1 ? ', paused' : `, ${paused} paused`;
+  const uncounted = rows.filter(({ unreachable }) => unreachable === null).length;
+  if (concerned === 0 && uncounted > 0)
+    return {
+      state: 'open',
+      text: `the Services of ${uncounted.toLocaleString('en')} of ${rows.length.toLocaleString('en')} clusters are not counted yet${pausedText}`,
+      problems,
+    };
   if (concerned === 0) {
     const text =
       rows.length === 1

@@ -6,9 +6,17 @@ import type { Line } from '#infra/cli/terminal/print-answer.ts';
 
 const causeStyles = { bad: 'bad', warning: 'warning', note: undefined } as const;
 
+export const causeText = (cause: Cause): string => `${whoseText(cause)}${cause.text}`;
+
+/** The worst cause, for a list. Empty without one that deserves a look. */
+export function worstCause(causes: readonly Cause[]): string {
+  const worst = causes.find(({ weight }) => weight !== 'note');
+  return worst ? causeText(worst) : '';
+}
+
 export const causeLines = (causes: readonly Cause[]): readonly Line[] =>
   causes.flatMap((cause): readonly Line[] => {
-    const text = `  ${whoseText(cause)}${cause.text}`;
+    const text = `  ${causeText(cause)}`;
     const style = causeStyles[cause.weight];
     return [style ? { text, style } : text, ...(cause.next ? [`      next: ${cause.next}`] : [])];
   });

@@ -3,6 +3,7 @@
  * from its type (infra/package/answer-schemas.ts).
  */
 
+import { isSilent, notKnown } from '#infra/cli/ask/explain/cluster-known.ts';
 import { unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
 import { wholeSeconds } from '#infra/cli/hub/table-clock.ts';
@@ -22,9 +23,9 @@ import { isDeregistered, isShadow } from '#shared/clusters/writer/mode.ts';
 import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { silentAfterMs } from '#shared/contract/silence.ts';
 import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Count, Time } from './explanation-data.ts';
+import { countedFleet, type ReachCount, reachCounts } from './reach-counts.ts';
 import { offsetOf, waitOf } from './relay-timing.ts';
 import { askParts } from './wing.ts';
 
@@ -42,10 +43,14 @@ export interface ListedCluster {
   /** How far the clock of the relay’s node is ahead of AWS’s; negative: behind. */
   readonly relayClockAheadSeconds: WholeNumber | null;
   readonly firstListsApplied: boolean;
+  /** Why the hub does not know the cluster as it is now: a silent relay, or missing first lists. */
+  readonly notKnown: string | null;
   readonly circuitOpen: string | null;
   readonly credentialsEnd: Time | null;
   readonly differences: Count | null;
   readonly servicesWithoutWriter: Count | null;
+  /** Services that cannot be reached, counted at most once a minute. Null in a fleet of more than 20 clusters. */
+  readonly unreachable: Count | null;
 }
 
 /** @asType integer */
@@ -56,15 +61,20 @@ export type ClusterList = readonly ListedCluster[];
 /** Each call of the result prints the clusters, unless they are the same as at the last call. */
 export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void> {
   let last = '';
+  const count = reachCounts(countedFleet);
   return async () => {
     const metas = (
       await Promise.all(
         (await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)),
       )
     ).filter((m) => !!m);
-    const listed = await Promise.all(metas.map((cluster) => describeCluster(hub, cluster)));
-    // A heartbeat alone does not count as a change, but the first one does, and silence.
+    const ids = metas.filter((cluster) => !isDeregistered(cluster)).map(({ id }) => id);
     const nowMs = hub.now();
+    const counts = ids.length > countedFleet ? undefined : await count(hub.table, ids, nowMs);
+    const listed = await Promise.all(
+      metas.map((cluster) => describeCluster(hub, cluster, counts?.get(cluster.id))),
+    );
+    // A heartbeat alone does not count as a change, but the first one does, and silence.
     const text = JSON.stringify(listed.map((cluster) => withoutTimes(cluster, nowMs)));
     if (text === last) return;
     if (last !== '' && printing.format === undefined)
@@ -76,19 +86,16 @@ export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void
 
 /** Seconds change with each heartbeat. */
 function withoutTimes(
-  { relayHeartbeatAt, queueLagSeconds, relayClockAheadSeconds, ...more }: ListedCluster,
+  { relayHeartbeatAt, queueLagSeconds, relayClockAheadSeconds, notKnown: _, ...more }: ListedCluster,
   nowMs: number,
 ): object {
   return {
     ...more,
-    relay: relayHeartbeatAt && isSilent(relayHeartbeatAt, nowMs),
+    relay: relayHeartbeatAt && isSilent(Date.parse(relayHeartbeatAt), nowMs),
     isLate: waitOf({ queueLagSeconds: queueLagSeconds ?? 0 }) !== undefined,
     isOff: offsetOf({ clockAheadSeconds: relayClockAheadSeconds ?? 0 }) !== undefined,
   };
 }
-
-const isSilent = (heartbeatAt: string, nowMs: number): boolean =>
-  nowMs - Date.parse(heartbeatAt) > silentAfterMs;
 
 function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: number): void {
   const { format } = printing;
@@ -109,9 +116,11 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
       'first lists',
       'circuit',
       'differences',
+      'unreachable',
       'kubernetes',
     ],
   ];
+  const shown: ListedCluster[] = [];
   const left: string[] = [];
   const notes: Line[] = [];
   for (const cluster of listed) {
@@ -126,10 +135,14 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
       firstListsApplied,
       circuitOpen,
       differences,
+      unreachable,
     } = cluster;
     const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
     if (unsupported) notes.push(`${id}  ${unsupported}`);
     if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, nowMs)}`);
+    // The table itself shows first lists that are missing.
+    if (cluster.notKnown !== null && firstListsApplied)
+      notes.push({ text: `${id}  ${cluster.notKnown}`, style: 'bad' });
     for (const text of timingNotes(cluster)) notes.push({ text: `${id}  ${text}`, style: 'bad' });
     const { servicesWithoutWriter: unwritten } = cluster;
     if (unwritten) {
@@ -144,7 +157,8 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
         `${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`,
       );
     else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: only its audit records are kept`);
-    else
+    else {
+      shown.push(cluster);
       rows.push([
         id,
         mode,
@@ -156,14 +170,16 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
         firstListsApplied ? 'applied' : 'waiting',
         circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
         differences === null ? '-' : String(differences),
+        unreachable === null ? '-' : String(unreachable),
         kubernetesVersion ?? '-',
       ]);
+    }
   }
   const [header = '', ...lines] = columns(rows);
   printLines(
     [
       { text: header, style: 'title' },
-      ...lines.map((text, i) => lineOf(text, rows[i + 1] ?? [])),
+      ...lines.map((text, i) => lineOf(text, shown[i] as ListedCluster)),
       ...left,
       ...notes,
     ],
@@ -177,16 +193,13 @@ function timingNotes({ queueLagSeconds, relayClockAheadSeconds }: ListedCluster)
   return [...(wait ? [`events come late: the last heartbeat ${wait}`] : []), ...(offset ? [offset] : [])];
 }
 
-/**
- * A cluster with an open circuit, missing first lists or a silent relay is bad news, a paused cluster a
- * warning.
- */
-const lineOf = (text: string, row: readonly string[]): Line =>
-  row.some((cell) => cell.startsWith('open: ')) || row.includes('waiting') || row.includes('never')
-    ? { text, style: 'bad' }
-    : row[1] === 'paused'
-      ? { text, style: 'warning' }
-      : text;
+/** A cluster that is not known, not written or has a Service that cannot be reached is bad news. */
+function lineOf(text: string, cluster: ListedCluster): Line {
+  const { notKnown: doubt, relayHeartbeatAt, circuitOpen, unreachable, mode } = cluster;
+  if (doubt !== null || relayHeartbeatAt === null || circuitOpen !== null || unreachable)
+    return { text, style: 'bad' };
+  return mode === 'paused' ? { text, style: 'warning' } : text;
+}
 
 function endText(end: string, nowMs: number): string {
   const days = Math.floor((Date.parse(end) - nowMs) / 86_400_000);
@@ -195,7 +208,11 @@ function endText(end: string, nowMs: number): string {
     : `the credentials in its secret end in ${counted(days, 'day')}: ${end}`;
 }
 
-async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<ListedCluster> {
+async function describeCluster(
+  hub: Hub,
+  cluster: ClusterRecord,
+  count: ReachCount | undefined,
+): Promise<ListedCluster> {
   const { heartbeatAtMs } = cluster.relay;
   const endMs = cluster.readiness.credentialsEndMs;
   const usesSecret = cluster.api?.auth.type === 'secret' && !isDeregistered(cluster);
@@ -210,11 +227,13 @@ async function describeCluster(hub: Hub, cluster: ClusterRecord): Promise<Listed
     queueLagSeconds: heartbeatAtMs > 0 ? cluster.relay.queueLagSeconds : null,
     relayClockAheadSeconds: heartbeatAtMs > 0 ? cluster.relay.clockAheadSeconds : null,
     firstListsApplied: hasSynced(cluster),
+    notKnown: isDeregistered(cluster) ? null : (notKnown(cluster, hub.now()) ?? null),
     circuitOpen: blockedBy(cluster) ?? null,
     credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,
     differences:
       isShadow(cluster) && !isDeregistered(cluster) ? await countDifferences(hub.table, cluster.id) : null,
     servicesWithoutWriter: isDeregistered(cluster) ? null : (servicesWithoutWriter(cluster) ?? null),
+    unreachable: count?.unreachable ?? null,
   };
 }
 

@@ -3,6 +3,7 @@
  */
 
 import { type Finding, fine, wrong } from '#infra/cli/account/account-finding.ts';
+import { isSilent, notKnown } from '#infra/cli/ask/explain/cluster-known.ts';
 import { unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { adviceOn } from '#infra/cli/hub/hub-errors.ts';
@@ -13,7 +14,7 @@ import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { silentAfterMs } from '#shared/contract/silence.ts';
+import { countedFleet, type ReachCount, reachCounts } from './reach-counts.ts';
 import { offsetOf, waitOf } from './relay-timing.ts';
 
 export interface DoctorDeps {
@@ -50,10 +51,18 @@ export async function examine(deps: DoctorDeps): Promise<readonly Finding[]> {
   });
   // The table's answer has the hub's time.
   if (table.verdict === 'fine') findings.push({ subject: 'this machine', question: 'clock', ...clock(deps) });
-  const records = await concurrently(16, ids, (id) => readCluster(hub.table, id));
+  const records = (await concurrently(16, ids, (id) => readCluster(hub.table, id))).filter(
+    (record) => record !== undefined && !isDeregistered(record),
+  ) as readonly ClusterRecord[];
+  const known = records.map(({ id }) => id);
+  const counts =
+    known.length > countedFleet ? undefined : await reachCounts(countedFleet)(hub.table, known, hub.now());
   return [
     ...findings,
-    ...records.flatMap((record) => (record && !isDeregistered(record) ? ofCluster(record, hub.now()) : [])),
+    ...records.flatMap((record) => [
+      ...ofCluster(record, hub.now()),
+      ...services(record, counts?.get(record.id), hub.now()),
+    ]),
   ];
 }
 
@@ -123,6 +132,23 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
   return findings;
 }
 
+/** A larger fleet is not looked at: `explain CLUSTER -A` answers for one cluster. */
+function services(cluster: ClusterRecord, count: ReachCount | undefined, nowMs: number): readonly Finding[] {
+  if (!count || cluster.relay.heartbeatAtMs === 0) return [];
+  const { services: all, unreachable } = count;
+  const found = [
+    notKnown(cluster, nowMs),
+    unreachable === 0
+      ? `none of ${counted(all, 'Service')} is unreachable`
+      : `${unreachable} of ${counted(all, 'Service')} cannot be reached`,
+  ]
+    .filter(Boolean)
+    .join('; ');
+  const verdict =
+    unreachable === 0 ? fine(found) : wrong(found, `fleet-endpoints explain ${cluster.id} -A --not-ready`);
+  return [{ subject: cluster.id, question: 'services', ...verdict }];
+}
+
 function relay({ id, mode, relay: state }: ClusterRecord, nowMs: number): Verdict {
   const { heartbeatAtMs } = state;
   if (heartbeatAtMs === 0)
@@ -135,7 +161,7 @@ function relay({ id, mode, relay: state }: ClusterRecord, nowMs: number): Verdic
   const found = `last heartbeat ${seconds} s ago${wait ? `, ${wait}` : ''}`;
   // A cluster that has moved to another hub stays paused here.
   if (mode === 'paused') return fine(`${found}, and the cluster is paused`);
-  return nowMs - heartbeatAtMs <= silentAfterMs ? fine(found) : wrong(found, 'docs/runbook.md#relaysilent');
+  return isSilent(heartbeatAtMs, nowMs) ? wrong(found, 'docs/runbook.md#relaysilent') : fine(found);
 }
 
 /** Returns findings that fit on a page. One line counts the healthy clusters. */

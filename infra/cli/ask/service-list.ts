@@ -5,8 +5,9 @@
 
 import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import type { Table } from '#shared/store/table.ts';
+import { worstCause } from './answer-text.ts';
 import type { Count } from './explanation-data.ts';
-import { lacksEndpoints, type ServiceEntry } from './service-entry.ts';
+import { needsALook, type ServiceEntry } from './service-entry.ts';
 import { serviceRows } from './service-rows.ts';
 import { unknownService } from './unknown-service.ts';
 
@@ -15,31 +16,34 @@ export interface ServiceListOptions {
   /** Undefined: the services of every namespace. */
   readonly namespace: string | undefined;
   readonly isNotReadyOnly: boolean;
+  /** ms since the epoch, by the hub's clock. */
+  readonly now: number;
   readonly format: OutputFormat | undefined;
 }
 
 /** Throws a UsageError for a namespace without a service. */
 export async function serviceListLines(
   table: Table,
-  { cluster, namespace, isNotReadyOnly, format }: ServiceListOptions,
+  { cluster, namespace, isNotReadyOnly, now, format }: ServiceListOptions,
 ): Promise<readonly Line[]> {
-  const all = await serviceRows(table, cluster, namespace);
+  const all = await serviceRows(table, cluster, { namespace, now });
   if (namespace !== undefined && all.length === 0)
     throw await unknownService(table, { cluster, namespace, name: '' });
-  const shown = isNotReadyOnly ? all.filter((s) => s.ready < s.selected || lacksEndpoints(s)) : all;
+  const shown = isNotReadyOnly ? all.filter(needsALook) : all;
   if (format === 'json' || format === 'yaml') return linesAsData(shown.map(serviceData), format);
   if (format === 'name') return shown.map((s) => `${s.namespace}/${s.name}`);
   if (shown.length === 0)
-    return [isNotReadyOnly && all.length > 0 ? 'all selected pods are ready' : `${cluster} has no service`];
+    return [isNotReadyOnly && all.length > 0 ? 'every Service can be reached' : `${cluster} has no service`];
   const [header = '', ...rows] = columns([
-    ['namespace', 'service', 'type', 'ready', 'writer', ''],
+    ['namespace', 'service', 'type', 'ready', 'reach', 'writer', ''],
     ...shown.map((s) => [
       s.namespace,
       s.name,
       s.type,
-      s.selected === 0 && !lacksEndpoints(s) ? '-' : `${s.ready}/${s.selected}`,
+      s.selected ? `${s.ready}/${s.selected}` : '-',
+      s.reach ?? '-',
       s.writer,
-      s.differs ? 'differs' : '',
+      [s.differs ? 'differs' : '', worstCause(s.causes)].filter(Boolean).join('; '),
     ]),
   ]);
   return [
@@ -48,12 +52,13 @@ export async function serviceListLines(
   ];
 }
 
-export interface ServiceData extends Pick<ServiceEntry, 'namespace' | 'type' | 'writers' | 'differs'> {
+type AsListed = 'namespace' | 'type' | 'writers' | 'state' | 'reach' | 'causes' | 'differs';
+export interface ServiceData extends Pick<ServiceEntry, AsListed> {
   readonly service: string;
-  /** Pods that the selector matches. */
-  readonly selected: Count;
-  /** Those that are ready. */
-  readonly ready: Count;
+  /** Selected pods that run. Null if what is served is not known. */
+  readonly selected: Count | null;
+  /** Those that can be reached. */
+  readonly ready: Count | null;
   /** The reason of the writer. */
   readonly message: string;
 }
@@ -66,6 +71,9 @@ const serviceData = ({
   type,
   selected,
   ready,
+  state,
+  reach,
+  causes,
   writers,
   differs,
   why,
@@ -75,14 +83,13 @@ const serviceData = ({
   type,
   selected,
   ready,
+  state,
+  reach,
+  causes,
   writers,
   differs,
   message: why,
 });
 
-const styled = (text: string, entry: ServiceEntry): Line => {
-  const { writer, selected, ready, differs } = entry;
-  if (differs || writer.startsWith('no writer:') || (selected > 0 && ready === 0))
-    return { text, style: 'bad' };
-  return ready < selected || lacksEndpoints(entry) ? { text, style: 'warning' } : text;
-};
+const styled = (text: string, { health }: ServiceEntry): Line =>
+  health === null || health === 'good' ? text : { text, style: health };

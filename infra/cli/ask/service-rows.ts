@@ -1,71 +1,75 @@
-/** The services of a cluster with their writers and the state of their pods. */
+/** The services of a cluster, each with its answer: what `explain` says of it, in a row. */
 
+import { explainService } from '#infra/cli/ask/explain/explain.ts';
+import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
-import { readCluster } from '#shared/clusters/record.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
-import { findPort, isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
-import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
-import type { Pod, Service } from '#shared/kube/types.ts';
-import { objectsIn } from '#shared/store/inputs/objects.ts';
-import { listDifferences } from '#shared/store/outputs/shadow-record.ts';
+import type { Service } from '#shared/kube/types.ts';
+import { namespacesInRange } from '#shared/store/inputs/namespaces.ts';
+import { isAlive, readObjects } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import { readServices, typeOf } from './list-services.ts';
+import { readNodes, readPods, readServiceInput } from './explain-input.ts';
+import { typeOf } from './list-services.ts';
 import type { ServiceEntry } from './service-entry.ts';
 
-/**
- * Services by namespace and name, of one namespace if it is given. Reads the pods of each namespace with a
- * Service.
- */
-export async function serviceRows(table: Table, id: string, only?: string): Promise<readonly ServiceEntry[]> {
+export interface RowsOptions {
+  /** Of this namespace alone. */
+  readonly namespace?: string | undefined;
+  /** ms since the epoch, by the hub's clock. */
+  readonly now: number;
+}
+
+/** Services by namespace and name. */
+export async function serviceRows(
+  table: Table,
+  id: string,
+  { namespace: only, now }: RowsOptions,
+): Promise<readonly ServiceEntry[]> {
   const cluster = await readCluster(table, id);
   if (!cluster) return [];
-  const read =
-    only === undefined
-      ? await readServices(table, id)
-      : await objectsIn({ table, cluster: id }, 'Service', only);
-  const differing = new Set(await listDifferences(table, id));
-  const byNamespace = Map.groupBy(read, (service) => service.metadata.namespace ?? '');
-  const rows = await concurrently(4, [...byNamespace], async ([namespace, services]) => {
-    const pods = await objectsIn({ table, cluster: id }, 'Pod', namespace);
-    return services.map((service): ServiceEntry => {
-      const { name: writer, why } = writerFacts(service, cluster);
-      const { endpoints, slices } = writersFor(service, cluster);
-      const writers = { endpoints: endpoints.writer, slices: slices.writer };
-      const { name } = service.metadata;
-      const differs = isShadow(cluster) && differing.has(`${namespace}/${name}`);
-      return {
-        namespace,
-        name,
-        type: typeOf(service),
-        writer,
-        why,
-        writers,
-        differs,
-        ...podCounts(service, pods),
-      };
-    });
+  const [nodes, namespaces] = await Promise.all([
+    readNodes(table, id),
+    only === undefined ? namespacesInRange({ table, cluster: id }, 'Service') : [{ name: only }],
+  ]);
+  const rows = await concurrently(4, namespaces, async ({ name: namespace }) => {
+    const [records, pods] = await Promise.all([
+      readObjects({ table, cluster: id }, 'Service', namespace),
+      readPods(table, { cluster: id, namespace }),
+    ]);
+    return concurrently(8, records.filter(isAlive), async (record) =>
+      rowOf(
+        await readServiceInput(table, {
+          ...{ cluster, namespace, name: record.name, record, pods, nodes, now },
+        }),
+      ),
+    );
   });
   return rows.flat();
 }
 
-/** DNS alone answers for a headless Service, and it needs no port. */
-const hasPort = ({ spec = {} }: Service, pod: Pod): boolean =>
-  spec.clusterIP === 'None' || (spec.ports ?? []).some((port) => findPort(pod, port) !== undefined);
-
-/** Counts by the Ready condition. A pod that is being deleted, or has run to its end, is not counted. */
-export function podCounts(service: Service, pods: readonly Pod[]): Pick<ServiceEntry, 'selected' | 'ready'> {
-  const { spec } = withOptInSelector(service, 'active');
-  if (!spec?.selector || spec.type === 'ExternalName') return { selected: 0, ready: 0 };
-  const selected = pods.filter(
-    (p) =>
-      !p.metadata.deletionTimestamp && !isPodTerminal(p) && selectorMatches(spec.selector, p.metadata.labels),
-  );
+function rowOf(input: ExplainInput): ServiceEntry {
+  const { cluster, namespace, name, difference } = input;
+  const service = input.service as Service;
+  const { answer, health, state, summary } = explainService(input);
   return {
-    selected: selected.length,
-    ready: selected.filter((p) => (spec.publishNotReadyAddresses || isPodReady(p)) && hasPort(service, p))
-      .length,
+    ...{ namespace, name, type: typeOf(service) },
+    ...writing(service, cluster),
+    state: state ?? null,
+    reach: answer?.reach ?? null,
+    health: health ?? null,
+    selected: answer?.live ?? null,
+    ready: answer?.reachable ?? null,
+    summary,
+    causes: answer?.causes ?? [],
+    differs: isShadow(cluster) && difference?.confirmed === true,
   };
+}
+
+function writing(service: Service, cluster: ClusterRecord): Pick<ServiceEntry, 'writer' | 'why' | 'writers'> {
+  const { name: writer, why } = writerFacts(service, cluster);
+  const { endpoints, slices } = writersFor(service, cluster);
+  return { writer, why, writers: { endpoints: endpoints.writer, slices: slices.writer } };
 }

@@ -31,9 +31,9 @@ const command = (isLive: (options: Chosen) => boolean): Command =>
     .summary('why a service has the endpoints that it has')
     .description('Explains the endpoints of a service: why each pod is an address or not.')
     .argument('[pod]', 'this pod alone')
-    .option('-A, --all-namespaces', 'lists the services: ready pods, writers')
+    .option('-A, --all-namespaces', 'lists the services, and what can be reached')
     .option('--at <time>', 'at 2026-03-01T14:03:00Z, 14:03 (UTC) or 20m (ago)')
-    .option('--not-ready', 'only selected pods that are not ready')
+    .option('--not-ready', 'only pods and services that are not ready')
     .option('-w, --watch', 'prints again at each change')
     .option('--context <name>', 'of kubectl: asks its cluster, without a hub')
     .addOption(new Option('--kubeconfig <file>', 'the same, by this file').hideHelp())
@@ -66,7 +66,12 @@ Examples:
           const { serviceListLines } = await import('#infra/cli/ask/service-list.ts');
           const { printLines } = await import('#infra/cli/terminal/print-answer.ts');
           return printLines(
-            await serviceListLines(table, { ...list, isNotReadyOnly: options.notReady === true, format }),
+            await serviceListLines(table, {
+              ...list,
+              isNotReadyOnly: options.notReady === true,
+              now: now(),
+              format,
+            }),
             printing,
           );
         }

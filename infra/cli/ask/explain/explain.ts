@@ -20,7 +20,7 @@ export function explainService(input: ExplainInput): Explanation {
     cluster: input.cluster.id,
     namespace: input.namespace,
     name: input.name,
-    ...(isOwn && { state, health: hubHealth(state, answer) }),
+    ...(isOwn && { state, health: hubHealth(state, answer, input) }),
     summary: [isOwn ? summaryOf(input, status, answer) : '', set?.exportSummary, set?.importSummary]
       .filter(Boolean)
       .join(' '),

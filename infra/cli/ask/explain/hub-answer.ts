@@ -2,10 +2,9 @@
 import { type Health, healthOf } from '#infra/cli/ask/answer/health.ts';
 import { type Answer, answerOf } from '#infra/cli/ask/answer/service-answer.ts';
 import { type Writers, writersFor } from '#shared/clusters/writer/writer-for.ts';
-import { silentAfterMs } from '#shared/contract/silence.ts';
+import { missingLists, notKnown } from './cluster-known.ts';
 import { explainPods } from './explain-pods.ts';
 import type { PodExplanation, ServiceState } from './explanation.ts';
-import { timeText } from './facts.ts';
 import type { ExplainInput } from './input.ts';
 import type { Standing } from './service-status.ts';
 
@@ -37,12 +36,13 @@ const quirk =
 
 /**
  * Objects of the built-in controllers are known in shadow mode, those of the hub after its first write, and
- * those of other controllers never. An object that is too large to be saved is in no snapshot.
+ * those of other controllers never. Before the first lists none is. An object that is too large to be saved is in no snapshot.
  */
-function isServedKnown({ saved, service, work }: ExplainInput, { slices }: Writers): boolean {
+function isServedKnown({ saved, service, work, cluster }: ExplainInput, { slices }: Writers): boolean {
   if (saved.withoutContent?.includes('EndpointSlice')) return false;
   if (saved.slices.length > 0 || saved.endpoints || !service) return true;
   if (service.spec?.type === 'ExternalName') return true;
+  if (missingLists(cluster) !== undefined) return false;
   const isFollowed = slices.by === 'built-in' || slices.by === 'opt-in';
   return isFollowed && (slices.writer !== 'built-in' || slices.task !== 'none' || work.ranAtMs > 0);
 }
@@ -72,11 +72,16 @@ const trouble: readonly ServiceState[] = [
 ];
 
 /** The worse of what is served and of the hub's work. Nothing is green that is not known. */
-export function hubHealth(state: ServiceState, answer: Answer | undefined): Health | undefined {
+export function hubHealth(
+  state: ServiceState,
+  answer: Answer | undefined,
+  { cluster, now }: Pick<ExplainInput, 'cluster' | 'now'>,
+): Health | undefined {
   if (trouble.includes(state)) return 'bad';
   if (!answer) return isOfOthers.includes(state) ? undefined : 'warning';
   const health = healthOf(answer);
-  return health === 'good' && !settled.includes(state) ? 'warning' : health;
+  const isSettled = settled.includes(state) && notKnown(cluster, now) === undefined;
+  return health === 'good' && !isSettled ? 'warning' : health;
 }
 
 const settled: readonly ServiceState[] = ['Written', 'Same', 'NoSelector', 'DerivedFromImport'];
@@ -88,18 +93,17 @@ export function summaryOf(input: ExplainInput, standing: Standing, answer: Answe
     return `The service does not exist${input.saved.slices.length > 0 || input.saved.endpoints ? `; ${text}` : ''}.`;
   if (state === 'DerivedFromImport') return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   const reach = answer?.reachText ?? notSaved(input);
-  return `${[reach, silence(input), text].filter(Boolean).join('; ')}.`;
+  const doubt = notKnown(input.cluster, input.now) ?? '';
+  return `${[reach, doubt, text === doubt ? '' : text].filter(Boolean).join('; ')}.`;
 }
 
-const notSaved = ({ saved }: ExplainInput): string =>
-  saved.withoutContent?.includes('EndpointSlice')
-    ? 'Whether it can be reached is not known here: its slices are too large to be saved'
-    : 'Whether it can be reached is not known here: the hub does not read the slices of other controllers';
-
-/** Nothing newer than its last heartbeat is known of the cluster. */
-function silence({ cluster: { relay }, now }: ExplainInput): string {
-  if (relay.heartbeatAtMs === 0 || now - relay.heartbeatAtMs <= silentAfterMs) return '';
-  return `as of ${timeText(relay.heartbeatAtMs, now)}: the relay is silent since`;
+function notSaved({ saved, cluster }: ExplainInput): string {
+  const unknown = 'Whether it can be reached is not known here';
+  if (saved.withoutContent?.includes('EndpointSlice'))
+    return `${unknown}: its slices are too large to be saved`;
+  return missingLists(cluster) === undefined
+    ? `${unknown}: the hub does not read the slices of other controllers`
+    : unknown;
 }
 
 /** What the hub does not read, if it may matter. */

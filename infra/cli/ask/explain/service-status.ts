@@ -1,6 +1,5 @@
 /** Gives the state of a Service's endpoints as a sentence and as a code. */
 
-import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { isHandOverNote, isOptInSlice, waitingText } from '#shared/controllers/opt-in/hand-over.ts';
@@ -8,6 +7,7 @@ import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { isClean, partState } from '#shared/workqueue/rules/item.ts';
+import { missingLists } from './cluster-known.ts';
 import type { ServiceState } from './explanation.ts';
 import { timeText } from './facts.ts';
 import type { ExplainInput } from './input.ts';
@@ -68,7 +68,9 @@ function progressOf({
     return { state: 'HandOver', text, isUnderWay: true };
   }
   const tasks = [endpoints.task, slices.task];
+  const missing = missingLists(cluster);
   if (!tasks.includes('write') && tasks.includes('compare')) {
+    if (missing !== undefined) return { state: 'Comparing', text: missing, isUnderWay: true };
     if (!difference)
       return isClean(work)
         ? { state: 'Same', text: 'the cluster’s own controllers wrote the same' }
@@ -86,12 +88,7 @@ function progressOf({
     const text = `it is not written until ${timeText(conflict.untilMs, now)}: ${conflict.manager} keeps writing its objects`;
     return { state: 'WriterConflict', text };
   }
-  const missing = missingFirstLists(cluster);
-  if (missing.length > 0)
-    return {
-      state: 'Pending',
-      text: `nothing runs until the first lists of ${missing.join(', ')} are complete`,
-    };
+  if (missing !== undefined) return { state: 'Pending', text: missing };
   if (isClean(work))
     return lastEnding
       ? {

@@ -3,6 +3,7 @@
 import { healthOf } from '#infra/cli/ask/answer/health.ts';
 import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
 import { answerOf } from '#infra/cli/ask/answer/service-answer.ts';
+import { worstCause } from '#infra/cli/ask/answer-text.ts';
 import { typeOf } from '#infra/cli/ask/list-services.ts';
 import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
@@ -47,7 +48,7 @@ export async function liveListLines(
       typeOf(service),
       answer.live === 0 ? '-' : `${answer.reachable}/${answer.live}`,
       answer.reach,
-      answer.causes.find((c) => c.weight !== 'note')?.text ?? '',
+      worstCause(answer.causes),
     ]),
   ]);
   return [

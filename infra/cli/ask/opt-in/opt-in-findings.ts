@@ -144,8 +144,11 @@ const verdictOf: { readonly [S in ServiceState]?: OptInFinding['verdict'] } = {
 };
 
 /** The remedy prints the differences, of which there may be many. */
-function state({ state: found, summary, cluster, namespace, name }: Explanation): OptInFinding {
-  const verdict = (found && verdictOf[found]) ?? 'blocks';
+function state({ state: found, health, summary, cluster, namespace, name }: Explanation): OptInFinding {
+  const wellWritten = (found && verdictOf[found]) ?? 'blocks';
+  // What is written as it should be may still be out of reach, or not known.
+  const verdict =
+    wellWritten === 'fine' && (health === 'bad' || health === 'warning') ? 'applies' : wellWritten;
   return point(
     'State',
     verdict,

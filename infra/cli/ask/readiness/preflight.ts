@@ -1,5 +1,6 @@
 /** Checks whether the hub may become this cluster's writer, before a switch to active. */
 
+import { isSilent } from '#infra/cli/ask/explain/cluster-known.ts';
 import { maxOverdueRuns, type OverdueRuns } from '#infra/cli/ask/overdue-runs.ts';
 import { deletesEndpoints, type MissingRights, missingRights } from '#shared/clusters/api/permissions.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
@@ -8,7 +9,6 @@ import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import type { RightsAnswer } from '#shared/clusters/writer/readiness.ts';
 import { canaryName } from '#shared/contract/canary.ts';
 import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
-import { silentAfterMs } from '#shared/contract/silence.ts';
 
 export interface Check {
   readonly check: string;
@@ -54,7 +54,7 @@ export function clusterFindings(cluster: ClusterRecord, now: number): readonly C
     { check: 'first lists', ok: hasSynced(cluster), detail: hasSynced(cluster) ? 'applied' : 'not complete' },
     {
       check: 'relay',
-      ok: cluster.relay.heartbeatAtMs > 0 && now - cluster.relay.heartbeatAtMs < silentAfterMs,
+      ok: cluster.relay.heartbeatAtMs > 0 && !isSilent(cluster.relay.heartbeatAtMs, now),
       detail:
         cluster.relay.heartbeatAtMs > 0
           ? `last heartbeat ${Math.round((now - cluster.relay.heartbeatAtMs) / 1000)} s ago`

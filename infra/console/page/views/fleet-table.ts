@@ -61,6 +61,12 @@ const columns: readonly Column[] = [
     isBad: (r) => r.differences > 0,
   },
   {
+    title: 'Unreachable',
+    text: (r) => (r.unreachable === null ? 'not counted yet' : valueText(r.unreachable, 'Count')),
+    value: (r) => r.unreachable ?? -1,
+    isBad: (r) => (r.unreachable ?? 0) > 0,
+  },
+  {
     title: 'No writer',
     text: (r) => valueText(r.withoutWriter, 'Count'),
     value: (r) => r.withoutWriter,
@@ -72,6 +78,7 @@ const titles = ['Cluster', ...columns.map((c) => c.title)];
 const filters: readonly { readonly title: string; readonly isShown: (row: FleetRow) => boolean }[] = [
   { title: 'all', isShown: () => true },
   { title: 'need attention', isShown: (row) => problemsOf(row, durationText).length > 0 },
+  { title: 'cannot be reached', isShown: ({ unreachable }) => (unreachable ?? 0) > 0 },
   { title: 'shadow', isShown: ({ mode }) => mode.startsWith('shadow') },
   { title: 'paused', isShown: ({ mode }) => mode.startsWith('paused') },
 ];

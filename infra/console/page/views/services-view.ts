@@ -1,6 +1,6 @@
 /** The services of a cluster, and the explanation of the chosen service. */
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
-import type { DashboardsAnswer, HistoryAnswer, ServiceEntry, Then } from '../../api-types.ts';
+import type { DashboardsAnswer, HistoryAnswer, ListedService, Then } from '../../api-types.ts';
 import { ask, Refused } from '../ask.ts';
 import { commandLine, commandText } from '../command-line.ts';
 import { h } from '../dom.ts';
@@ -11,22 +11,27 @@ import { timeLine } from './time-line.ts';
 
 type Chosen = Extract<Route, { readonly view: 'services' }>;
 
-const hasNoWriter = ({ writer }: ServiceEntry): boolean => writer.startsWith('no writer:');
-const filters: readonly { readonly title: string; readonly isShown?: (entry: ServiceEntry) => boolean }[] = [
+const hasNoWriter = ({ writer }: ListedService): boolean => writer.startsWith('no writer:');
+const filters: readonly { readonly title: string; readonly isShown?: (entry: ListedService) => boolean }[] = [
   { title: 'all' },
-  { title: 'not ready', isShown: (entry) => entry.ready < entry.selected || lacksEndpoints(entry) },
+  { title: 'cannot be reached', isShown: ({ reach }) => reach === 'Unreachable' },
+  { title: 'needs a look', isShown: ({ health }) => health !== null && health !== 'good' },
   { title: 'differs', isShown: ({ differs }) => differs },
   { title: 'no writer', isShown: hasNoWriter },
   { title: 'opt-in', isShown: ({ writer }) => writer.includes('opt-in') },
   { title: 'imported', isShown: ({ writer }) => writer.startsWith('import of') },
 ];
 
-/** Also a Service that selects no pod. */
-const lacksEndpoints = ({ type, writers, ready }: ServiceEntry): boolean =>
-  ready === 0 && type !== 'ExternalName' && writers.slices !== 'nobody';
+const colours = { good: 'good', warning: 'fair', bad: 'bad' } as const;
+/** Grey: not known, or nobody wants it to be reached. */
+const colourOf = ({ health }: ListedService): string => (health === null ? 'out' : colours[health]);
 
-const healthOf = (entry: ServiceEntry): 'good' | 'fair' | 'bad' =>
-  lacksEndpoints(entry) ? 'bad' : entry.ready === entry.selected ? 'good' : 'fair';
+const reachTexts: { readonly [R in NonNullable<ListedService['reach']>]: string } = {
+  Reachable: 'reachable',
+  PartlyReachable: 'partly',
+  Unreachable: 'unreachable',
+  NoEndpointsWanted: 'none wanted',
+};
 
 const servicesText = (count: number): string => `${count} ${count === 1 ? 'service' : 'services'}`;
 
@@ -35,7 +40,7 @@ export function servicesView(
   { clusters, deployed }: Pick<DashboardsAnswer, 'clusters' | 'deployed'>,
   chosen: Chosen,
 ) {
-  let all: readonly ServiceEntry[] = [];
+  let all: readonly ListedService[] = [];
   let shown = '';
   let listAt = 0;
   let explainAt = 0;
@@ -116,8 +121,8 @@ export function servicesView(
     );
   }
 
-  function link(entry: ServiceEntry): HTMLElement {
-    const { namespace, name, type, writer, why, selected, ready } = entry;
+  function link(entry: ListedService): HTMLElement {
+    const { namespace, name, type, writer, why, selected, ready, reach, summary, cause } = entry;
     const current = namespace === chosen.namespace && name === chosen.service;
     const kind = type === 'ClusterIP' ? undefined : h('span', { class: 'note' }, type);
     const isBad = hasNoWriter(entry) || entry.differs;
@@ -126,11 +131,14 @@ export function servicesView(
       { class: `writer${isBad ? ' bad' : ''}`, title: why },
       entry.differs ? `${writer}, differs` : writer,
     );
-    const pods = `${ready} of ${selected} selected ${selected === 1 ? 'pod is' : 'pods are'} ready`;
     const state =
-      selected === 0 && !lacksEndpoints(entry)
+      reach === null
         ? undefined
-        : h('span', { class: `badge count ${healthOf(entry)}`, title: pods }, `${ready}/${selected}`);
+        : h(
+            'span',
+            { class: `badge count ${colourOf(entry)}`, title: cause ? `${summary} ${cause}` : summary },
+            selected === 0 ? reachTexts[reach] : `${ready}/${selected}`,
+          );
     const attributes = {
       href: hashOf('services', cluster, namespace, name),
       'aria-current': current ? 'page' : undefined,
@@ -143,8 +151,9 @@ export function servicesView(
     async refresh(): Promise<void> {
       const now = Date.now();
       if (now >= listAt) {
-        listAt = now + 5_000;
-        all = await ask<readonly ServiceEntry[]>('/api/services', { cluster });
+        all = await ask<readonly ListedService[]>('/api/services', { cluster });
+        // A cluster may have thousands of Services.
+        listAt = Date.now() + Math.max(5_000, 10 * (Date.now() - now));
         list();
       }
       if (!service || now < explainAt) return;

@@ -96,6 +96,9 @@ const get = async (path: string) => {
   return { status: answer.status, body: await answer.json() };
 };
 
+const unlisted =
+  'nothing runs until the first lists of Service, Pod, Node, Endpoints, EndpointSlice are complete';
+
 describe('the console’s API', () => {
   it('the API returns dashboards and clusters', async () => {
     const { body } = await get('/api/dashboards');
@@ -115,9 +118,11 @@ describe('the console’s API', () => {
         p50: 100,
         p99: 300,
         errors: 2,
-        circuit: 'first lists of Service, Pod, Node, Endpoints, EndpointSlice missing',
+        circuit: 'closed',
         differences: 0,
         withoutWriter: 3,
+        notKnown: unlisted,
+        unreachable: 0,
       },
     ]);
   });
@@ -137,8 +142,8 @@ describe('the console’s API', () => {
         type: 'ClusterIP',
         writer: 'fleet-endpoints',
         why,
-        selected: 1,
-        ready: 1,
+        ...{ state: 'Pending', reach: null, health: 'warning', selected: null, ready: null, cause: '' },
+        summary: `Whether it can be reached is not known here; ${unlisted}.`,
         writers: { endpoints: 'hub', slices: 'hub' },
         differs: false,
       },
@@ -147,9 +152,7 @@ describe('the console’s API', () => {
     expect(explanation.pods.map((p) => [p.pod, p.endpoints.place, p.endpoints.pending])).toEqual([
       ['pod0001', 'addresses', 'as saved it is not listed yet'],
     ]);
-    expect(explanation.summary).toBe(
-      'Unreachable: 0 of 1 pod can be reached; nothing runs until the first lists of Service, Pod, Node, Endpoints, EndpointSlice are complete.',
-    );
+    expect(explanation.summary).toBe(`Whether it can be reached is not known here; ${unlisted}.`);
     expect(explanationLines(explanation, { isWide: true }).join('\n')).toContain(
       'Pod pod0001\n  Endpoints    10.1.0.2, ready: its Ready condition is True [as saved it is not listed yet]\n',
     );

@@ -4,8 +4,11 @@ import { listOfClusters } from '#infra/cli/ask/cluster-list.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
+import { markFirstListApplied } from '#shared/clusters/relay/first-lists.ts';
 import { recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
+import { kinds } from '#shared/kube/types.ts';
+import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -24,6 +27,13 @@ it('a switch, the first heartbeat, silence, late events and a wrong clock are ch
     };
     await recordHeartbeat(table, (await readCluster(table, 'a')) as ClusterRecord, heard);
   };
+  for (const kind of kinds)
+    await markFirstListApplied(
+      table,
+      (await readCluster(table, 'a')) as ClusterRecord,
+      kind,
+      versionOf(1, '1'),
+    );
   const lines: string[] = [];
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
   const print = listOfClusters({ table, now: () => now } as unknown as Hub, {
@@ -45,7 +55,7 @@ it('a switch, the first heartbeat, silence, late events and a wrong clock are ch
   await switchMode(table, 'a', 'paused', now);
   expect(await printed()).toMatch(/^a +paused /);
   now += 120_000;
-  expect(await printed()).toMatch(/^a +paused /);
+  expect(await printed()).toMatch(/^a {2}as of .*: the relay is silent since$/);
   expect(lines.slice(0, 2)).toEqual(['', '2026-01-02T00:02:10.000Z']);
 
   await heartbeat(60, 0);

@@ -4,119 +4,104 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serviceListLines } from '#infra/cli/ask/service-list.ts';
 import { listOf, serviceOf } from '#infra/cli/command/arguments/service-argument.ts';
-import { registerCluster } from '#shared/clusters/registration.ts';
+import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
-import { encodeProjection } from '#shared/kube/projection/projection.ts';
-import type { Pod, Service } from '#shared/kube/types.ts';
-import { indexNamespace } from '#shared/store/inputs/namespaces.ts';
-import { putObject } from '#shared/store/inputs/objects.ts';
 import { saveDifference } from '#shared/store/outputs/shadow-record.ts';
-import { versionOf } from '#shared/store/version.ts';
-import { memoryTable } from '#test/support/memory/table-memory.ts';
-import { pod, service } from '#test/unit/shared/controllers/slices/fixtures.ts';
+import { aPod, aService, smallCluster } from '#test/support/small-cluster.ts';
 
-const table = memoryTable();
-
+const small = await smallCluster([
+  aService({}, 'web'),
+  aService({ publishNotReadyAddresses: true }, 'published'),
+  aService({ type: 'ExternalName', externalName: 'example.com', selector: undefined }, 'elsewhere'),
+  inPay(aService({ selector: undefined }, 'held')),
+  aPod(0),
+  aPod(1, { ready: false }),
+]);
+const { table } = small.world;
 beforeAll(async () => {
-  await registerCluster(table, { id: 'a', mode: 'active' }, Date.now());
-  const store = { table, cluster: 'a' };
-  const record = (name: string, projection: string, namespace: string) => ({
-    ...{
-      namespace,
-      name,
-      projection,
-      version: versionOf(1, '5'),
-      unnotifiedLabels: undefined,
-      deletedAtMs: 0,
-    },
-  });
-  const put = async (namespace: string, name: string, object: Service) => {
-    await indexNamespace(store, namespace);
-    await putObject(
-      store,
-      'Service',
-      record(name, encodeProjection('Service', object), namespace),
-      undefined,
-    );
-  };
-  const putPod = (name: string, object: Pod) =>
-    putObject(store, 'Pod', record(name, encodeProjection('Pod', object), 'shop'), undefined);
-  const named = (namespace: string, name: string, more: object = {}, spec: object = {}): Service => {
-    const { metadata, ...rest } = service(spec);
-    return { ...rest, metadata: { ...metadata, namespace, name, ...more } };
-  };
-  await put('shop', 'web', named('shop', 'web'));
-  await put('shop', 'all-ready', named('shop', 'all-ready', {}, { publishNotReadyAddresses: true }));
-  await put(
-    'pay',
-    'held',
-    named('pay', 'held', { annotations: { [annotationSelector]: 'app=x' } }, { selector: undefined }),
-  );
-  await putPod('pod-1', pod(1));
-  await putPod('pod-2', {
-    ...pod(2),
-    status: { ...pod(2).status, conditions: [{ type: 'Ready', status: 'False' }] },
-  });
+  await small.pass(20);
 });
+
+function inPay(object: RawObject): RawObject {
+  const annotations = { [annotationSelector]: 'app=x' };
+  return { ...object, metadata: { ...object.metadata, namespace: 'pay', annotations } };
+}
 
 const list = async (more: Partial<Parameters<typeof serviceListLines>[1]> = {}) =>
   (
     await serviceListLines(table, {
-      cluster: 'a',
+      cluster: 'c',
       namespace: undefined,
       isNotReadyOnly: false,
+      now: small.world.now,
       format: undefined,
       ...more,
     })
   ).map((line) => (typeof line === 'string' ? [line] : [line.text, line.style]));
 
 describe('the list of services', () => {
-  it('each service has its ready pods and its writer, and a colour if something is wrong', async () => {
+  it('each service has the pods that can be reached, its writer and its worst cause, as explain tells them', async () => {
+    const notReady = 'pod pod-1: node node-a is NotReady';
     expect(await list()).toEqual([
-      ['namespace  service    type       ready  writer', 'title'],
-      ['pay        held       ClusterIP  -      no writer: opt-in is off', 'bad'],
-      ['shop       all-ready  ClusterIP  2/2    fleet-endpoints'],
-      ['shop       web        ClusterIP  1/2    fleet-endpoints', 'warning'],
+      ['namespace  service    type          ready  reach              writer', 'title'],
+      ['default    elsewhere  ExternalName  -      NoEndpointsWanted  no writer'],
+      [
+        expect.stringMatching(/^default {4}published {2}ClusterIP {5}2\/2 {4}Reachable {10}fleet-endpoints/),
+        expect.anything(),
+      ],
+      [
+        `default    web        ClusterIP     1/2    PartlyReachable    fleet-endpoints           ${notReady}`,
+        'warning',
+      ],
+      [
+        expect.stringMatching(/^pay {8}held {7}ClusterIP {5}- {6}Unreachable {8}no writer: opt-in is off/),
+        'bad',
+      ],
     ]);
   });
 
-  it('the list of a namespace, and of services with pods that are not ready, has these alone', async () => {
-    expect(await list({ format: 'name', namespace: 'shop' })).toEqual([['shop/all-ready'], ['shop/web']]);
-    expect(await list({ format: 'name', isNotReadyOnly: true })).toEqual([['shop/web']]);
-    expect(await list({ namespace: 'pay', isNotReadyOnly: true })).toEqual([['all selected pods are ready']]);
+  it('the list of a namespace, and of services that deserve a look, has these alone', async () => {
+    expect(await list({ format: 'name', namespace: 'default' })).toEqual([
+      ['default/elsewhere'],
+      ['default/published'],
+      ['default/web'],
+    ]);
+    expect(await list({ format: 'name', namespace: 'pay', isNotReadyOnly: true })).toEqual([['pay/held']]);
+  });
+
+  it('a service whose pods are ready and have no such port is not counted as reachable', async () => {
+    const ports = [{ name: 'http', port: 80, targetPort: 'web', protocol: 'TCP' }];
+    const { world, pass } = await smallCluster([aService({ ports }, 'web'), aPod(0)]);
+    await pass(20);
+    const listed = await serviceListLines(world.table, {
+      ...{ cluster: 'c', namespace: undefined, isNotReadyOnly: true, now: world.now, format: undefined },
+    });
+    expect(listed[1]).toMatchObject({
+      text: expect.stringMatching(
+        /^default +web +ClusterIP +0\/1 +Unreachable .*no container has a port named web/,
+      ),
+      style: 'bad',
+    });
   });
 
   it('a service with a confirmed difference is marked in shadow mode', async () => {
-    await saveDifference(
-      table,
-      { cluster: 'a', namespace: 'shop', name: 'all-ready' },
-      { text: '["x"]', sinceMs: 1, confirmed: true },
-    );
-    await saveDifference(
-      table,
-      { cluster: 'a', namespace: 'shop', name: 'web' },
-      { text: '["x"]', sinceMs: 1, confirmed: false },
-    );
-    const marks = async () =>
-      (await list({ namespace: 'shop' })).map(([text, style]) => [text?.endsWith('  differs'), style]);
-    expect(await marks()).toEqual([
-      [false, 'title'],
-      [false, undefined],
-      [false, 'warning'],
-    ]);
-    await switchMode(table, 'a', 'shadow', Date.now());
-    expect(await marks()).toEqual([
-      [false, 'title'],
-      [true, 'bad'],
-      [false, 'warning'],
-    ]);
-    await switchMode(table, 'a', 'active', Date.now());
+    const key = (name: string) => ({ cluster: 'c', namespace: 'default', name });
+    await saveDifference(table, key('published'), { text: '["x"]', sinceMs: 1, confirmed: true });
+    await saveDifference(table, key('web'), { text: '["x"]', sinceMs: 1, confirmed: false });
+    const marked = async () =>
+      (await list({ namespace: 'default' }))
+        .filter(([text]) => text?.includes('  differs'))
+        .map(([, style]) => style);
+    expect(await marked()).toEqual([]);
+    await switchMode(table, 'c', 'shadow', small.world.now);
+    expect(await marked()).toEqual(['bad']);
+    await switchMode(table, 'c', 'active', small.world.now);
   });
 
   it('an unknown namespace is an error with the existing ones', async () => {
     await expect(list({ namespace: 'nope' })).rejects.toThrow(
-      'no namespace nope with services in a: there are pay, shop',
+      'no namespace nope with services in c: there are default, pay',
     );
   });
 
@@ -127,10 +112,8 @@ describe('the list of services', () => {
     );
     validate(data);
     expect(validate.errors).toBeNull();
-    expect(data[0]).toMatchObject({
-      namespace: 'pay',
-      service: 'held',
-      selected: 0,
+    expect(data.at(-1)).toMatchObject({
+      ...{ namespace: 'pay', service: 'held', selected: 0, reach: 'Unreachable', state: 'NoWriter' },
       writers: { endpoints: 'nobody', slices: 'nobody' },
     });
   });
@@ -138,31 +121,31 @@ describe('the list of services', () => {
 
 describe('the arguments of the list', () => {
   it('a cluster with -A or -n is a list, and a service is none', async () => {
-    expect(await listOf(table, 'a', undefined, { allNamespaces: true })).toEqual({
-      cluster: 'a',
+    expect(await listOf(table, 'c', undefined, { allNamespaces: true })).toEqual({
+      cluster: 'c',
       namespace: undefined,
     });
-    expect(await listOf(table, 'a', undefined, { namespace: 'shop' })).toEqual({
-      cluster: 'a',
-      namespace: 'shop',
+    expect(await listOf(table, 'c', undefined, { namespace: 'default' })).toEqual({
+      cluster: 'c',
+      namespace: 'default',
     });
-    expect(await listOf(table, 'a', 'web', { namespace: 'shop' })).toBeUndefined();
-    expect(await listOf(table, 'a', 'shop/web', {})).toBeUndefined();
+    expect(await listOf(table, 'c', 'web', { namespace: 'default' })).toBeUndefined();
+    expect(await listOf(table, 'c', 'default/web', {})).toBeUndefined();
     // The hub's only cluster, otherwise that of kubectl's context.
     expect(await listOf(table, undefined, undefined, { allNamespaces: true })).toEqual({
-      cluster: 'a',
+      cluster: 'c',
       namespace: undefined,
     });
-    expect(await listOf(table, undefined, undefined, { namespace: 'shop' })).toEqual({
-      cluster: 'a',
-      namespace: 'shop',
+    expect(await listOf(table, undefined, undefined, { namespace: 'default' })).toEqual({
+      cluster: 'c',
+      namespace: 'default',
     });
-    await expect(serviceOf(table, undefined, undefined)).rejects.toThrow(/^which service of a\? there are /);
-    expect(await listOf(table, 'svc/web', undefined, { namespace: 'shop' })).toBeUndefined();
+    await expect(serviceOf(table, undefined, undefined)).rejects.toThrow(/^which service of c\? there are /);
+    expect(await listOf(table, 'svc/web', undefined, { namespace: 'default' })).toBeUndefined();
   });
 
   it('-A with a service is an error', async () => {
-    await expect(listOf(table, 'a', 'shop/web', { allNamespaces: true })).rejects.toThrow(
+    await expect(listOf(table, 'c', 'default/web', { allNamespaces: true })).rejects.toThrow(
       '-A lists all services: leave the service and -n out',
     );
   });
