@@ -23,7 +23,7 @@ export async function findOverdue(
   const batchMs = cluster.settings.batchPeriodSeconds * 1000;
   const { results: works, failures } = await concurrentlySettled(100, dirty, async ({ pk, dirtyAt }) => {
     const key = parseWorkKey(pk);
-    return { key, dirtyAt, work: await readWork(deps.table, key) };
+    return { pk, key, dirtyAt, work: await readWork(deps.table, key) };
   });
   if (failures.length > 0)
     deps.log.warn('work items cannot be read', {
@@ -32,7 +32,12 @@ export async function findOverdue(
       error: String(failures[0]),
     });
   const overdue: WakeUp[] = [];
-  let oldestMs = 0;
+  const read = new Set(works.map(({ pk }) => pk));
+  // Work that cannot be read, throttled or damaged, is overdue by the index.
+  let oldestMs = Math.max(
+    0,
+    ...dirty.flatMap(({ pk, dirtyAt }) => (read.has(pk) ? [] : [nowMs - dirtyAt - batchMs])),
+  );
   for (const { key, dirtyAt, work } of works) {
     if (isClean(work)) continue;
     const dueAtMs = dueMs(work, dirtyAt, batchMs);
@@ -40,7 +45,7 @@ export async function findOverdue(
     if (nowMs - dueAtMs > overdueMs && !isLeased(work, nowMs))
       overdue.push(wakeNow(key.namespace, key.name, key.kind));
   }
-  return { overdue, oldestSeconds: Math.max(0, oldestMs) / 1000 };
+  return { overdue, oldestSeconds: oldestMs / 1000 };
 }
 
 export async function wakeOverdue(

@@ -3,6 +3,7 @@
  * resyncs and repairs of others go on.
  */
 import { expect, it } from 'vitest';
+import { findOverdue } from '#functions/sweep/overdue.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -142,4 +143,25 @@ it('a work item that cannot be read keeps sweep from repairing no other overdue 
   Object.assign(hub.deps.table, { get });
   for (let minute = 0; minute < 4; minute++) await hub.minute();
   expect(hub.woken()).toEqual(new Set(['s1', 's2']));
+});
+
+it('the age of overdue work that cannot be read is that of the index', async () => {
+  const hub = await hubOf(0, () => false);
+  const set = {
+    gen: 2,
+    ep_done: 1,
+    sl_done: 1,
+    dirtyAt: hub.clock.now,
+    dirtyIn: dirtyKeyOf('c', 'ns', 's0'),
+  };
+  await hub.table.update(workKey({ cluster: 'c', namespace: 'ns', kind: 'service', name: 's0' }), { set });
+  const get: typeof hub.table.get = async (key) => {
+    if (key.pk.includes('#WORK#')) throw new Error('ThrottlingException');
+    return hub.table.get(key);
+  };
+  const table = { ...hub.deps.table, get };
+  hub.clock.now += 180_000;
+  const { settings, ...record } = await hub.cluster();
+  const cluster = { ...record, settings: { ...settings, batchPeriodSeconds: 2 } };
+  expect(await findOverdue({ ...hub.deps, table }, cluster)).toEqual({ overdue: [], oldestSeconds: 178 });
 });
