@@ -33,8 +33,8 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
   try {
     const { historyNamed, historyBytes } = deps.limits.sync;
     const record = recordOf(run, historyNamed);
-    if (isQuiet ? !hasChanges(record) : !isWorthKeeping(record) && !endsOptIn(record, result))
-      return undefined;
+    const isKept = isQuiet ? hasChanges(record) : isWorthKeeping(record);
+    if (!isKept && !endsOptIn(record, result)) return undefined;
     const text = encodeRecord(record, historyBytes);
     const write = () => saveRecord(deps.table, claim.service, { id, previous, text }, days);
     return { id, write: () => write().catch((error: unknown) => countLost(deps, run, error)) };

@@ -8,7 +8,7 @@ import { effectiveMs, isOfCluster } from '#infra/cli/ask/history/record-facts.ts
 import { withRepeatsCounted } from '#infra/cli/ask/history/repeats.ts';
 import { exactTime, type Filter, type RunText, runText } from '#infra/cli/ask/history/sentences.ts';
 import { switchesThen } from '#infra/cli/ask/history/switches-then.ts';
-import { addressesThen, notKnown, type Then } from '#infra/cli/ask/history/then.ts';
+import { addressesThen, cutShortBeside, notKnown, type Then } from '#infra/cli/ask/history/then.ts';
 import { thereAre } from '#infra/cli/terminal/counted.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
@@ -211,13 +211,16 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     ? 'an output of the Service is too large to be saved with its addresses'
     : whyNotKnown(sinceGap, state, atMs);
   const restored = restoredAfter(cluster, sinceGap, atMs);
+  const running = isRunning ? ['a run has not ended yet: its changes may be missing'] : [];
   const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
   const isOfOthers = switches.mode === 'shadow' && !sinceGap.some(isOfCluster);
   if (reason !== undefined && isOfOthers && atMs >= cluster.historySinceMs) {
     const observed = await explainObserved(table, key, {
       ...{ atMs, keptSinceMs: earliest, switchedAtMs: switches.sinceMs },
     });
-    if (observed?.isKnown) return { ...observed, caveats: [...observed.caveats, ...restored] };
+    // The built-in controllers' outputs are not all if the hub may have written slices beside them.
+    const ours = switches.optIn === 'active' ? [...cutShortBeside(sinceGap, atMs), ...running] : [];
+    if (observed?.isKnown) return { ...observed, caveats: [...observed.caveats, ...restored, ...ours] };
     if (observed) return observed;
   }
   if (reason !== undefined) return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
@@ -235,7 +238,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     ...partOff(cluster),
     ...(service && switches.optIn !== 'off' && mayHaveLeftovers(service, cluster) ? [leftBehind] : []),
     ...(missing.length > 0 ? [`${missingText(missing)}: earlier changes are left out`] : []),
-    ...(isRunning ? ['a run has not ended yet: its changes may be missing'] : []),
+    ...running,
   ];
   return { ...then, caveats };
 }

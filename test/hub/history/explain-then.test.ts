@@ -413,6 +413,42 @@ it('if the hub is both writers, another client’s change of slices that opt-in 
   expect(await then(world, between)).toMatchObject({ isKnown: true, addresses: [], caveats: [] });
 });
 
+it('a Service of the built-in controllers may have slices of a run that was cut short', async () => {
+  const given = [aService(), ...pods(2), builtInSlice(addresses)];
+  const { world, pass } = await smallCluster(given, beside);
+  await pass(10);
+  const before = world.now - 1;
+  const { put, update } = world.table;
+  let dies = true;
+  world.table.put = async (item, condition) => {
+    if (dies && item.pk.includes('#OUT#')) throw new Error('the worker has died');
+    return put(item, condition);
+  };
+  world.table.update = async (at, change, condition) => {
+    if (dies && change.remove?.includes('lease')) throw new Error('the worker has died');
+    return update(at, change, condition);
+  };
+  world.store.apply(optedIn());
+  await pass(3);
+  const since = world.now - 1;
+  expect((await then(world, since)).caveats).toEqual(['a run has not ended yet: its changes may be missing']);
+  for (const { metadata } of world.store.list('EndpointSlice', 'default'))
+    world.store.remove('EndpointSlice', 'default', metadata.name);
+  world.store.remove('Service', 'default', 'svc');
+  dies = false;
+  await pass(120);
+  world.store.apply(aService());
+  world.store.create('EndpointSlice', 'default', builtInSlice(addresses));
+  await pass(120);
+  expect(await then(world, before)).toMatchObject({ isKnown: true });
+  expect((await then(world, since)).caveats).toEqual([
+    expect.stringMatching(
+      /: a run before this one was cut short: .*; the addresses before that are uncertain$/,
+    ),
+  ]);
+  expect(await then(world, world.now)).toMatchObject({ isKnown: true, caveats: [] });
+});
+
 describe.each([
   ['after their Service', 0],
   ['before their Service', 70],
@@ -438,6 +474,22 @@ describe.each([
     const { isKnown, addresses: listed } = await then(world, listedAt);
     expect([isKnown, listed.map((a) => a.address)]).toEqual([true, addresses]);
   });
+});
+
+it('a slice without addresses that is deleted while opt-in is off ends the hub’s part in the Service', async () => {
+  const { world, pass } = await smallCluster([optedIn()], beside);
+  await pass(40);
+  await switchOptInTo(world, 'active', 'off');
+  await pass(5);
+  for (const { metadata } of world.store.list('EndpointSlice', 'default'))
+    world.store.remove('EndpointSlice', 'default', metadata.name);
+  world.store.remove('Service', 'default', 'svc');
+  await pass(70);
+  await switchOptInTo(world, 'off', 'active');
+  for (const object of [aService(), ...pods(2)]) world.store.apply(object);
+  world.store.create('EndpointSlice', 'default', builtInSlice(addresses));
+  await pass(70);
+  expect((await then(world, world.now)).summary).toMatch(/^Not known: not written since /);
 });
 
 describe('names that explain knows', () => {

@@ -1,7 +1,7 @@
 /** Computes the addresses at a past time: the current addresses without the changes of later records. */
 import { type Addresses, addressKey, type ListedAddress } from '#shared/controllers/history/addresses.ts';
 import type { HistoryRecord, PodMoves } from '#shared/controllers/history/history-record.ts';
-import { effectiveMs, isOfCluster } from './record-facts.ts';
+import { effectiveMs, followsCutShort, isOfCluster } from './record-facts.ts';
 import { exactTime, placeText, recordKind, spanText, unsavedText } from './sentences.ts';
 
 /** An address with all places that had the same state. */
@@ -218,12 +218,21 @@ function caveatsOf(later: readonly HistoryRecord[]): readonly string[] {
             `${exactTime(effectiveMs(r))} changed ${r.more.toLocaleString('en')} more pods, which the record does not name`,
           ]
         : [];
-    const gap =
-      r.gap === undefined
-        ? []
-        : [`${exactTime(effectiveMs(r))}: ${r.gap}; the addresses before that are uncertain`];
-    return [...unnamed, ...gap, ...otherwiseIn(r, proven)];
+    return [...unnamed, ...gapOf(r), ...otherwiseIn(r, proven)];
   });
+}
+
+const gapOf = (r: HistoryRecord): readonly string[] =>
+  r.gap === undefined
+    ? []
+    : [`${exactTime(effectiveMs(r))}: ${r.gap}; the addresses before that are uncertain`];
+
+/** Warns of a run that was cut short before a run that completed: it may have written a slice of the hub. */
+export function cutShortBeside(records: readonly HistoryRecord[], atMs: number): readonly string[] {
+  const last = records.findLast((r) => effectiveMs(r) <= atMs);
+  const next = records.find((r) => effectiveMs(r) > atMs);
+  const isOpen = last !== undefined && Object.keys(last.endings).length > 0;
+  return [isOpen ? last : undefined, next].flatMap((r) => (r && followsCutShort(r) ? gapOf(r) : []));
 }
 
 /**
