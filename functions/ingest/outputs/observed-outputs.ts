@@ -162,7 +162,10 @@ async function isOptInSlice(
   return saved.some((record) => record?.object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy);
 }
 
-/** A slice that another client gave to another Service is gone from its own. */
+/**
+ * A slice that another client gave to another Service, or to another manager, is gone from its own. Of a list,
+ * its comparison with what is saved tells that (unlisted-outputs.ts).
+ */
 async function saveWhereSeen(
   context: MessageContext,
   kind: OutputKind,
@@ -172,7 +175,30 @@ async function saveWhereSeen(
   const { formerService, ...now } = seen;
   if (formerService && formerService !== seen.service)
     await saveObserved(context, kind, { ...now, service: formerService, deleted: true }, listedAt);
-  await saveObserved(context, kind, seen, listedAt);
+  if (seen.service === '') return;
+  if (isTheirs(kind, seen) || (seen.deleted && listedAt !== undefined))
+    await saveObserved(context, kind, seen, listedAt);
+  else if (listedAt === undefined && !(await isKnownAsGone(context, kind, now)))
+    await saveObserved(context, kind, { ...now, deleted: true }, listedAt);
+}
+
+/** Written by the cluster's own controllers. */
+export const isTheirs = (kind: OutputKind, { managedBy }: Pick<OutputEntry, 'managedBy'>): boolean =>
+  kind === 'Endpoints' || managedBy === slicesManagedBy;
+
+async function isKnownAsGone(
+  { deps, cluster }: MessageContext,
+  kind: OutputKind,
+  { namespace, service, name }: OutputEntry,
+): Promise<boolean> {
+  const key = { cluster: cluster.id, namespace, name: service };
+  const saved = await readOutput(
+    deps.table,
+    key,
+    { kind, name },
+    { isEnough: () => true, source: 'observed' },
+  );
+  return saved !== undefined && !saved.object;
 }
 
 /**
@@ -189,11 +215,6 @@ async function saveObserved(
   const { deps, cluster, effects, incarnation } = context;
   // A relay with OUTPUTS=metadata sends nothing to compare with.
   if (!seen.deleted && !seen.object) return;
-  if (
-    seen.service === '' ||
-    (kind === 'EndpointSlice' && seen.managedBy !== slicesManagedBy && !seen.deleted)
-  )
-    return;
   const service = { cluster: cluster.id, namespace: seen.namespace, name: seen.service };
   const record = {
     kind,

@@ -21,6 +21,7 @@ import { listed } from '#shared/store/pages.ts';
 import { resourceVersionOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { inRange, rangeWithin } from '../batch/key-range.ts';
+import { isTheirs } from './observed-outputs.ts';
 
 /** The states that a page implies for the outputs of some services. */
 export interface ImpliedStates {
@@ -88,13 +89,13 @@ function comparisonOf(
       )
       .flatMap(({ name, uid }): OutputEntry[] => {
         const entry = listed.get(`${namespace}/${name}`);
-        if (!entry)
+        const isGone =
+          !entry || (source === 'observed' && !(entry.service === service && isTheirs(part.kind, entry)));
+        if (isGone)
           return [
             { namespace, name, resourceVersion: resourceVersionOf(version), uid, service, deleted: true },
           ];
-        return entry.service === service || source === 'observed'
-          ? []
-          : [{ ...entry, formerService: service }];
+        return entry.service === service ? [] : [{ ...entry, formerService: service }];
       });
   };
   return async (namespace: string, service: string): Promise<readonly OutputEntry[]> => {

@@ -48,7 +48,7 @@ export interface ObservedState {
   readonly of: Pick<ObservedRecord, 'atMs' | 'output' | 'manager' | 'lateMs' | 'isListed' | 'isDeleted'>;
 }
 
-/** Returns undefined if no address has changed. */
+/** Returns undefined if no address has changed, and for the deletion of an output that was never seen. */
 export function observedRecord({
   before,
   after,
@@ -64,8 +64,8 @@ export function observedRecord({
     otherWriter: '',
     maxNamed,
   });
-  if (changes.length === 0 && !isFirst) return undefined;
-  const hasWhole = (isFirst || isWholeDue(soFar, of.atMs)) && after.size <= maxWhole;
+  if (changes.length === 0 && (!isFirst || (of.isDeleted && before))) return undefined;
+  const hasWhole = (isFirst || more > 0 || isWholeDue(soFar, of.atMs)) && after.size <= maxWhole;
   const keys = new Set(changes.flatMap(({ pod, moves }) => moves.map((m) => addressKey({ ...m, pod }))));
   const record: ObservedRecord = {
     ...of,

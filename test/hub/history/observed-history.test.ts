@@ -155,4 +155,50 @@ describe('the cluster’s own controllers', () => {
     await pass(10);
     expect(world.table.dump().filter(({ pk }) => pk.includes('#OBSERVED#'))).toHaveLength(2);
   });
+
+  it('a slice that another client takes from its manager or its Service is gone, also where only a list shows it', async () => {
+    const { world, pass, write } = await watched();
+    const labelled = (labels: object, name: string): RawObject => {
+      const object = slice([true], 80, name);
+      return {
+        ...object,
+        metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
+      };
+    };
+    const { send } = world.queues.events;
+    for (const labels of [{ [labelSliceManagedBy]: 'somebody' }, { [labelServiceName]: 'other' }])
+      for (const isSeen of [true, false]) {
+        const name = `svc-${Object.values(labels)[0]}-${isSeen}`;
+        await write(slice([true], 80, name));
+        if (!isSeen) world.queues.events.send = async () => {};
+        const moved = await write(labelled(labels, name));
+        world.queues.events.send = send;
+        if (!isSeen) await world.sendInventory(`after ${name}`);
+        await pass(10);
+        expect(await states(world, world.now), name).toEqual([]);
+        if (isSeen) expect(await states(world, moved)).toEqual([]);
+        else expect((await then(world, moved)).caveats).toHaveLength(1);
+      }
+  });
+
+  it('slices of other managers make no record, and no state is saved of them', async () => {
+    const { world, pass, write } = await watched();
+    const foreign = slice([true], 80, 'svc-mesh');
+    foreign.metadata.labels = { ...foreign.metadata.labels, [labelSliceManagedBy]: 'mesh' };
+    await write(foreign);
+    world.store.delete('EndpointSlice', 'default', 'svc-mesh');
+    await pass(10);
+    expect(world.table.dump().filter(({ pk }) => pk.includes('#OBSERVED#'))).toEqual([]);
+  });
+
+  it('a change of more pods than a record names is known before it and after it', async () => {
+    const { world, write } = await watched();
+    const of = (count: number) => slice(new Array(count).fill(true));
+    const many = await write(of(150));
+    const none = await write(of(0));
+    const again = await write(of(150));
+    expect((await then(world, many)).summary).toMatch(/names too few of its addresses\.$/);
+    expect(await then(world, none)).toMatchObject({ isKnown: true, addresses: [] });
+    expect(await states(world, again)).toHaveLength(150);
+  });
 });

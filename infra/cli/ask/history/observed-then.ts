@@ -90,19 +90,23 @@ function stateThen({ name, now, sinceMs, records }: ObservedOutput, atMs: number
       : `the record of ${name} begins at ${exactTime(beganMs)}`;
   const later = records.filter((r) => r.atMs > atMs);
   const earlier = records.slice(0, records.length - later.length);
-  const whole = earlier.findLastIndex((r) => r.whole !== undefined);
-  const state = whole === -1 ? backward(now, later) : forward(earlier.slice(whole));
-  const [next] = later;
+  const [last, next] = [earlier.at(-1), later[0]];
+  const state = forward(earlier) ?? backward(now, later);
   // The next record shows the state before it, and the saved state what no record shows.
-  const proof = next ? next.checkBefore : now && checkOf(now);
-  return state && (proof === undefined || checkOf(state) === proof) ? state : missing(name);
+  const proofs = [last?.check, next ? next.checkBefore : now && checkOf(now)];
+  return state && proofs.every((proof) => proof === undefined || checkOf(state) === proof)
+    ? state
+    : missing(name);
 }
 
 const missing = (name: string): string => `a record of ${name} is missing, or names too few of its addresses`;
 
+/** From the last record with all addresses. */
 function forward(records: readonly ObservedRecord[]): Addresses | undefined {
+  const whole = records.findLastIndex((r) => r.whole !== undefined);
+  if (whole === -1) return undefined;
   let state: Addresses | undefined = new Map();
-  for (const record of records) state = state && afterRecord(state, record);
+  for (const record of records.slice(whole)) state = state && afterRecord(state, record);
   return state;
 }
 
