@@ -23,10 +23,17 @@ interface Parts {
   readonly fail: (what: string) => void;
 }
 
+interface Due {
+  readonly at: number;
+  readonly what: string;
+  /** A change may end the excuse and leave the difference as it is: the time runs from then. */
+  readonly isExcused: boolean;
+}
+
 export class Promptness {
   readonly #parts: Parts;
-  /** When the wanted outputs of a service changed last, and what is wanted and not there since then. */
-  readonly #due = new Map<string, { readonly at: number; readonly what: string }>();
+  /** What is wanted of a service and not there, and since when. */
+  readonly #due = new Map<string, Due>();
   readonly #endsAt: number;
 
   constructor(parts: Parts) {
@@ -52,29 +59,39 @@ export class Promptness {
     const { scheduler, profile } = this.#parts;
     const withinMs =
       (profile.culprit === 'seldom' ? afterRefusalsMs : promptMs) + profile.delayMs + profile.watchDelayMs;
-    for (const [service, what] of this.#differences()) {
-      if (this.#due.get(service)?.what === what) continue;
-      const due = { at: scheduler.now, what };
+    const differences = this.#differences();
+    for (const service of this.#due.keys()) if (!differences.has(service)) this.#due.delete(service);
+    for (const [service, what] of differences) {
+      const isExcused = this.#isExcused(service);
+      const before = this.#due.get(service);
+      if (before?.what === what && before.isExcused === isExcused) continue;
+      const due = { at: scheduler.now, what, isExcused };
       this.#due.set(service, due);
-      if (scheduler.now + withinMs < this.#endsAt) scheduler.after(withinMs, () => this.#check(service, due));
+      if (!isExcused && scheduler.now + withinMs < this.#endsAt)
+        scheduler.after(withinMs, () => this.#check(service, due));
     }
   }
 
-  #check(service: string, due: { readonly at: number; readonly what: string }): void {
-    const { store, scheduler, isRestless, fail } = this.#parts;
+  /** The difference is upstream's own, or the culprit's, or waits for a node. */
+  #isExcused(service: string): boolean {
+    const { store, isRestless } = this.#parts;
     const [namespace = '', name = ''] = service.split('/');
-    if (
-      this.#due.get(service) !== due ||
-      isCulprit(namespace, name) ||
-      this.#differences().get(service) !== due.what
-    )
-      return;
     const found = store.find('Service', namespace, name);
     // Without its node a pod is in no slice, and the run fails until the node or the pod is gone (ES-32).
-    if (
+    return (
+      isCulprit(namespace, name) ||
       !found ||
       isUpstreamsOwn(store, found, isRestless) ||
       store.list('Pod', namespace).some((p) => isRestless(String(p.spec?.['nodeName'])))
+    );
+  }
+
+  #check(service: string, due: Due): void {
+    const { scheduler, fail } = this.#parts;
+    if (
+      this.#due.get(service) !== due ||
+      this.#differences().get(service) !== due.what ||
+      this.#isExcused(service)
     )
       return;
     fail(

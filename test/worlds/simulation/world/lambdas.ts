@@ -13,7 +13,6 @@ import { WakePace } from '#shared/workqueue/wake-pace.ts';
 import { ordinaryLimits } from '#test/worlds/simulation/faults/draw-limits.ts';
 import { planLongOutage } from '#test/worlds/simulation/faults/long-outage.ts';
 import type { Actor } from './actor.ts';
-import { within } from './ports.ts';
 import type { Processes } from './processes.ts';
 import type { Message } from './queue.ts';
 import type { WorldState } from './world-state.ts';
@@ -175,8 +174,7 @@ export class Lambdas {
       table: this.#processes.table(actor),
       queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
       reaches: () => true,
-      cluster: async (meta, timeoutMs) =>
-        within(this.#processes.of(meta.id).clusterApi(actor, meta), actor, timeoutMs),
+      cluster: async (meta, timeoutMs) => this.#processes.of(meta.id).clusterApi(actor, meta, timeoutMs),
       metrics: this.#processes.metricsPort,
       log,
       now,

@@ -17,7 +17,7 @@ import type { Mutant } from '#test/worlds/simulation/mutants/mutant.ts';
 import { CircuitWatch } from '#test/worlds/simulation/promises/circuit-watch.ts';
 import { ReadsWatch } from '#test/worlds/simulation/promises/reads-watch.ts';
 import { Actor, type Fate, type Surroundings } from './actor.ts';
-import { apiPort, type Faults, queuePort, tablePort } from './ports.ts';
+import { apiPort, type Faults, queuePort, tablePort, within } from './ports.ts';
 import { type QueueName, queueNames, type WorldState } from './world-state.ts';
 
 export class Processes {
@@ -152,7 +152,8 @@ export class Processes {
     return { events, syncs, parked, quarantine };
   }
 
-  clusterApi(actor: Actor, { writer }: Pick<ClusterRecord, 'writer'>): ClusterApi {
+  /** `timeoutMs`: of each call, at its begin. */
+  clusterApi(actor: Actor, { writer }: Pick<ClusterRecord, 'writer'>, timeoutMs?: () => number): ClusterApi {
     const api = memoryClusterApi(this.world.store, { fieldManager: fieldManagerOf(writer) });
     const serviceOf = (kind: string, ns: string, name: string): string =>
       kind === 'Endpoints'
@@ -168,7 +169,8 @@ export class Processes {
       this.world.monitor.writing,
       serviceOf,
     );
-    const watched = this.#circuits.api(actor, port);
+    // An answer after the time-out is none.
+    const watched = this.#circuits.api(actor, timeoutMs ? within(port, actor, timeoutMs) : port);
     return this.mutant?.api?.(watched, actor, this.world) ?? watched;
   }
 
