@@ -19,6 +19,7 @@ import {
 } from '#shared/clusters/writer/mode.ts';
 import { isWalkPending, markWakesAfterFirstLists, wakingSoFar } from '#shared/clusters/writer/mode-switch.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
+import { areZonesChanged, markWakesForZones } from '#shared/clusters/zones-away.ts';
 import { allToEnd } from '#shared/concurrently.ts';
 import { trafficDistributions } from '#shared/contract/upstream-metrics.ts';
 import type { WalkPosition } from '#shared/store/inputs/service-walk.ts';
@@ -131,7 +132,7 @@ async function wakePending(
     });
     await wakeOverdue(deps, record, overdue.get(record.id) ?? []);
   });
-  const clusters = await oweHeld(run, records);
+  const clusters = await oweWakes(run, records);
   await finishSwitches(
     run,
     clusters.filter(({ modeSwitch }) => modeSwitch.wakesPending),
@@ -141,13 +142,26 @@ async function wakePending(
   await run.each('publishGauges', active, ({ id }) => publishGauges(deps, id));
 }
 
-/** The worker that applied the last of the first lists wakes every service, unless it died or had no time. */
-async function oweHeld(run: SweepRun, clusters: readonly ClusterRecord[]): Promise<readonly ClusterRecord[]> {
+/**
+ * The worker that applied the last of the first lists wakes every service, unless it died or had no time. At
+ * the end of the time for which a zone is away nobody does.
+ */
+async function oweWakes(
+  run: SweepRun,
+  clusters: readonly ClusterRecord[],
+): Promise<readonly ClusterRecord[]> {
   const owing = new Map<string, ClusterRecord>();
+  const { table, now } = run.deps;
   const held = clusters.filter(({ lists }) => lists.suppressesWakeUps);
   await run.each('markWakesAfterFirstLists', held, async (cluster) => {
-    const now = await markWakesAfterFirstLists(run.deps.table, cluster);
-    if (now) owing.set(cluster.id, now);
+    const marked = await markWakesAfterFirstLists(table, cluster);
+    if (marked) owing.set(cluster.id, marked);
+  });
+  const changed = clusters.filter((cluster) => areZonesChanged(cluster, now()));
+  await run.each('markWakesForZones', changed, async (cluster) => {
+    const isMarked = await markWakesForZones(table, owing.get(cluster.id) ?? cluster, now());
+    const marked = isMarked ? await readCluster(table, cluster.id) : undefined;
+    if (marked) owing.set(cluster.id, marked);
   });
   return clusters.map((c) => owing.get(c.id) ?? c);
 }

@@ -25,6 +25,7 @@ import {
 } from './writer/mode.ts';
 import { decodeReadiness, type Readiness } from './writer/readiness.ts';
 import { decodeWriterConflict } from './writer/writer-conflict.ts';
+import { decodeZones, type ZonesState } from './zones-away.ts';
 
 export interface QueueUrls {
   readonly events: string;
@@ -102,6 +103,8 @@ export interface ClusterState extends CircuitState {
    * Id that distinguishes this hub's writes from another hub's. Undefined until the first run that may write.
    */
   readonly writer: string | undefined;
+  /** Zones that traffic is to leave. */
+  readonly zones: ZonesState;
   /** Start of the history, ms since the epoch. Records older than `settings.historyDays` have expired. */
   readonly historySinceMs: number;
   /** Version of the set of nodes. */
@@ -167,6 +170,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     readiness: decodeReadiness(item),
     ...decodeCircuit(item, { mode, optIn, isSetMember }),
     writerConflict: decodeWriterConflict(item),
+    zones: decodeZones(item),
     writer: item[writer] as string | undefined,
     historySinceMs: Math.max(numberOf(item, historySince), numberOf(item, madeAt)),
     nodesVersion: numberOf(item, nodesVersion),

@@ -28,6 +28,8 @@ export async function runEndpoints(run: Run): Promise<Outcome> {
         name,
         service: inputs.service,
         pods,
+        nodes: inputs.nodes,
+        zonesAway: inputs.zonesAway,
         current,
         triggerTimes: inputs.triggers.triggers.endpoints,
       }),

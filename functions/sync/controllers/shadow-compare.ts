@@ -122,7 +122,7 @@ export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: In
   const endpoints = decideEndpoints({ ...key, service, pods, current, triggerTimes: undefined });
   // With the annotation beside a selector the slices are compared that the annotation would give: before the
   // selector is removed.
-  const plan = planSlices(cluster, { ...inputs, ...inputs.rehearsal }, slices);
+  const plan = planSlices(cluster, { ...inputs, ...inputs.rehearsal, zonesAway: noZones }, slices);
   const wanted = endpoints.write && 'object' in endpoints.write ? endpoints.write.object : current;
   const lines = (e: Endpoints | undefined): readonly string[] => (e ? endpointsLines(e) : []);
   // Outputs that sync wrote before the switch to shadow mode may be saved without their content. The relay
@@ -137,6 +137,9 @@ export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: In
       : []),
   ];
 }
+
+/** The cluster's own controllers know nothing of an operator's switch. */
+const noZones: ReadonlySet<string> = new Set();
 
 const withoutSidecars = ({
   spec: { initContainers: _, ...spec } = { containers: [] },

@@ -2,6 +2,7 @@
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { type Writers, writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { zonesAway } from '#shared/clusters/zones-away.ts';
 import { allToEnd } from '#shared/concurrently.ts';
 import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
@@ -43,6 +44,8 @@ export interface Inputs {
    */
   readonly rehearsal?: { readonly service: Service; readonly pods: readonly Pod[] } | undefined;
   readonly nodes: ReadonlyMap<string, Node>;
+  /** Names of the zones that traffic is to leave, when the run began. */
+  readonly zonesAway: ReadonlySet<string>;
   readonly outputs: readonly OutputRecord[];
   /** The next save makes its deltas against these. */
   readonly bodies: SavedBodies;
@@ -122,6 +125,7 @@ export async function readInputs(deps: SyncDeps, toRead: InputsToRead): Promise<
     pods: selected(namespacePods, service?.spec?.selector ?? {}),
     namespacePods,
     nodes,
+    zonesAway: zonesAway(cluster, deps.now()),
     outputs,
     bodies,
     triggers,

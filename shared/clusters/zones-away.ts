@@ -1,0 +1,103 @@
+/**
+ * Zones of a cluster that traffic is to leave. An operator's switch ends by itself: each run
+ * reads the time of its end.
+ */
+import { metaKey } from '#shared/store/keys.ts';
+import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
+import { type ClusterSwitch, hasRuns, isMode, isSwitch, type Mode, modeAttributes } from './writer/mode.ts';
+
+export interface ZoneAway {
+  /** The name of the zone, as the label of its Nodes has it. */
+  readonly zone: string;
+  /** Its id, if its Nodes have one. */
+  readonly id?: string;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** Who sent the traffic away. */
+  readonly by: string;
+  readonly reason?: string;
+}
+
+export interface ZonesState {
+  /** Sent away by operators. Those whose time is over are among them. */
+  readonly byOperators: readonly ZoneAway[];
+  /** The zones that every service was last woken for, as text. */
+  readonly wokenFor: string;
+}
+
+const attributes = { byOperators: 'awayOps', wokenFor: 'awayWoken' } as const;
+
+export function decodeZones(item: Item): ZonesState {
+  const text = item[attributes.byOperators];
+  return {
+    byOperators: typeof text === 'string' ? (JSON.parse(text) as ZoneAway[]) : [],
+    wokenFor: (item[attributes.wokenFor] as string | undefined) ?? '',
+  };
+}
+
+interface Zones {
+  readonly zones: ZonesState;
+}
+
+/** The zones that are away now, and why. */
+export const awayNow = ({ zones }: Zones, nowMs: number): readonly ZoneAway[] =>
+  zones.byOperators.filter(({ untilMs }) => untilMs > nowMs);
+
+/** Their names. */
+export const zonesAway = (cluster: Zones, nowMs: number): ReadonlySet<string> =>
+  new Set(awayNow(cluster, nowMs).map(({ zone }) => zone));
+
+const textOf = (zones: ReadonlySet<string>): string => [...zones].sort().join();
+
+/**
+ * Sets the zones that operators have sent away, and schedules a wake-up of every service like a switch of
+ * mode. Resolves to false if the cluster was switched meanwhile, or has no runs.
+ */
+export async function switchZones(
+  table: Table,
+  { id, modeSwitch, zones }: ClusterSwitch & Zones,
+  byOperators: readonly ZoneAway[],
+  nowMs: number,
+): Promise<boolean> {
+  const wokenFor = textOf(zonesAway({ zones: { ...zones, byOperators } }, nowMs));
+  const change = {
+    set: {
+      [attributes.byOperators]: JSON.stringify(byOperators),
+      [attributes.wokenFor]: wokenFor,
+      [modeAttributes.wakesPending]: 1,
+    },
+    add: { [modeAttributes.count]: 1 },
+  };
+  return (await table.update(metaKey(id), change, hasRunsAt(modeSwitch))) !== undefined;
+}
+
+/** The clocks of two workers may differ by this, ms. */
+const clocksDifferByMs = 10_000;
+
+/** An end counts when every worker's clock has passed it: a run that still sees the zone away is the last. */
+const settledZones = (cluster: Zones, nowMs: number): string =>
+  textOf(zonesAway(cluster, nowMs - clocksDifferByMs));
+
+/** The zones that are away are others than the services were woken for: a time is over. */
+export const areZonesChanged = (cluster: Zones & { readonly mode: Mode }, nowMs: number): boolean =>
+  hasRuns(cluster) && settledZones(cluster, nowMs) !== cluster.zones.wokenFor;
+
+/**
+ * Schedules a wake-up of every service for the zones that are away now. Resolves to false if the cluster was
+ * switched meanwhile.
+ */
+export async function markWakesForZones(
+  table: Table,
+  cluster: ClusterSwitch & Zones,
+  nowMs: number,
+): Promise<boolean> {
+  const change = {
+    set: { [attributes.wokenFor]: settledZones(cluster, nowMs), [modeAttributes.wakesPending]: 1 },
+    add: { [modeAttributes.count]: 1 },
+  };
+  return (await table.update(metaKey(cluster.id), change, hasRunsAt(cluster.modeSwitch))) !== undefined;
+}
+
+const hasRunsAt = (modeSwitch: ClusterSwitch['modeSwitch']): WriteCondition => ({
+  all: [isSwitch(modeSwitch), { any: [isMode('active'), isMode('shadow')] }],
+});
