@@ -16,8 +16,6 @@ export interface HubConfig {
   readonly logRetentionDays: number;
   /** Concurrent executions that the account allows in the region: an alarm rings at four fifths. */
   readonly lambdaConcurrencyLimit: number;
-  /** Keep executions for sweep and register, where the account has 100 more than those. */
-  readonly reserveConcurrency: boolean;
   /**
    * Raised, it makes the next deploy register every cluster again, though nothing else of their stacks
    * changed.
@@ -33,7 +31,7 @@ export interface HubConfig {
    * Patterns that the clusters' secrets and roles are within, for fleets whose ARNs one by one are more than
    * IAM lets a role have.
    */
-  readonly access: { readonly secrets: readonly string[]; readonly roles: readonly string[] };
+  readonly access: readonly string[];
   /** Keys of the customer's own; AWS's are used without. */
   readonly encryption: {
     readonly table?: string | undefined;
@@ -59,15 +57,12 @@ export interface HubConfig {
   readonly runbookUrl?: string | undefined;
 }
 
+/** Auto scaling keeps the provisioned units within these bounds. */
 export interface CapacityConfig {
-  readonly reads: CapacityRange;
-  readonly writes: CapacityRange;
-}
-
-/** Auto scaling keeps the provisioned units within it. */
-export interface CapacityRange {
-  readonly min: number;
-  readonly max: number;
+  readonly minReads: number;
+  readonly maxReads: number;
+  readonly minWrites: number;
+  readonly maxWrites: number;
 }
 
 export interface ClustersetConfig {

@@ -10,7 +10,6 @@ import { keysOf } from './wing.ts';
 import { checked } from './yaml/yaml-rules.ts';
 import {
   fields,
-  flag,
   integer,
   known,
   list,
@@ -22,21 +21,19 @@ import {
   withDefault,
 } from './yaml/yaml-shape.ts';
 
-/** An ARN with * for the parts that differ. */
-const arnPattern = (service: string, what: string): Shape<string> =>
-  matches(
-    `the ARN of ${what}, in which * may stand for anything but the account`,
-    new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]*:[0-9]{12}:[^*].*$`),
-  );
-const rolePattern = matches(
-  'the ARN of roles, arn:aws:iam::ACCOUNT:role/…, in which * may stand for the account and within the name',
-  /^arn:aws[a-z-]*:iam::([0-9]{12}|\*):role\/[^*].*$/,
+const operatorRole = matches(
+  'the ARN of a role, in which * may stand for anything but the account',
+  /^arn:aws[a-z-]*:iam:[a-z0-9-]*:[0-9]{12}:[^*].*$/,
+);
+const accessPattern = matches(
+  'the ARN of secrets, arn:aws:secretsmanager:REGION:ACCOUNT:secret:…, or of roles, arn:aws:iam::ACCOUNT:role/…, in which * may stand within the name, and for the account of roles',
+  /^arn:aws[a-z-]*:(secretsmanager:[a-z0-9-]*:[0-9]{12}:[^*].*|iam::([0-9]{12}|\*):role\/[^*].*)$/,
 );
 export const tooManyOperators = ({ length }: readonly string[]): string | undefined =>
   length > 20
     ? `${length} roles are too many for the policies of the queues: 20 are allowed, and a pattern with * may stand for several`
     : undefined;
-const operatorRoles = checked(list(arnPattern('iam', 'a role')), tooManyOperators);
+const operatorRoles = checked(list(operatorRole), tooManyOperators);
 const webPage = text(
   'the address of a page, https://… without a #fragment',
   (value) => URL.canParse(value) && /^https?:\/\/[^#]+$/.test(value),
@@ -57,12 +54,18 @@ const directHost = matches(
   /^(\*|[A-Za-z0-9._:*-]+)$/,
 );
 
-const capacityRange = checked(
+const units = integer(1, 1_000_000);
+const maxBelowMin = (kind: string, min: number, max: number): string | undefined =>
+  max < min ? `max${kind} is ${max}, and at least min${kind}, ${min}, is needed` : undefined;
+const capacity = checked(
   fields({
-    min: required(integer(1, 1_000_000), 'At least this number of units a second is provisioned.'),
-    max: required(integer(1, 1_000_000), 'At most this number of units a second is provisioned.'),
+    minReads: required(units, 'At least this number of read units a second is provisioned.'),
+    maxReads: required(units, 'At most this number of read units a second is provisioned.'),
+    minWrites: required(units, 'At least this number of write units a second is provisioned.'),
+    maxWrites: required(units, 'At most this number of write units a second is provisioned.'),
   }),
-  ({ min, max }) => (max < min ? `max is ${max}, and at least min, ${min}, is needed` : undefined),
+  ({ minReads, maxReads, minWrites, maxWrites }) =>
+    maxBelowMin('Reads', minReads, maxReads) ?? maxBelowMin('Writes', minWrites, maxWrites),
 );
 
 const awsOwnedKeys = { table: undefined, queues: undefined, logs: undefined };
@@ -101,27 +104,15 @@ export const hubShape: Shape<HubConfig> = fields(
       1000,
       'The account allows this number of concurrent Lambda executions. The concurrency of all clusters may add up to four fifths of it.',
     ),
-    reserveConcurrency: withDefault(
-      flag,
-      false,
-      'Sweep and register keep executions of their own. Lambda refuses that where fewer than 100 would be left for other functions.',
-    ),
     operatorRoleArns: withDefault(
       operatorRoles,
       [],
       'These roles may send to the queues, besides relays and functions: their people run `redrive` and `cluster`.',
     ),
     access: withDefault(
-      fields({
-        secrets: withDefault(
-          list(arnPattern('secretsmanager', 'secrets')),
-          [],
-          'These patterns match the ARNs of secrets in Secrets Manager.',
-        ),
-        roles: withDefault(list(rolePattern), [], 'These patterns match the ARNs of roles in IAM.'),
-      }),
-      { secrets: [], roles: [] },
-      'The secrets and roles of clusters match these patterns. Hundreds of clusters need them, and clusters whose stacks are in other apps.',
+      list(accessPattern),
+      [],
+      'The ARNs of the secrets and roles of clusters match these patterns. Hundreds of clusters need them, and clusters whose stacks are in other apps.',
     ),
     encryption: withDefault(
       fields({
@@ -133,10 +124,7 @@ export const hubShape: Shape<HubConfig> = fields(
       "KMS keys of your own encrypt table, queues and logs. Without them AWS's own keys do.",
     ),
     capacity: optional(
-      fields({
-        reads: required(capacityRange, 'Read units a second stay within these bounds.'),
-        writes: required(capacityRange, 'Write units a second stay within these bounds.'),
-      }),
+      capacity,
       'Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand.',
     ),
     registrationNumber: withDefault(

@@ -243,7 +243,7 @@ describe('tokens', () => {
     });
     const hub = new FleetHub(stack, 'Hub', {
       operatorRoleArns: [token('hub.operatorRoleArns')],
-      access: { secrets: [token('hub.access.secrets')], roles: [token('hub.access.roles')] },
+      access: [token('hub.access')],
       encryption: {
         table: token('hub.encryption.table'),
         queues: token('hub.encryption.queues'),

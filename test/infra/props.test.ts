@@ -126,7 +126,7 @@ describe('a cluster of the same app', () => {
   it('a pattern covers the clusters, and the hub has its right without them', () => {
     const scope = stack();
     const pattern = secretArn.replace(/s-AbCdEf$/, '*');
-    const hub = new FleetHub(scope, 'Hub', { access: { secrets: [pattern] } });
+    const hub = new FleetHub(scope, 'Hub', { access: [pattern] });
     new FleetCluster(scope, 'A', { hub, id: 'a', api, relay });
     expect(statements(scope, 'HubSync').map(({ Resource }) => Resource)).toEqual([pattern]);
   });

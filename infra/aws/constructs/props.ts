@@ -12,17 +12,10 @@ export interface HubInput {
   readonly logRetention?: logs.RetentionDays;
   /** The account allows this number of concurrent Lambda executions. The concurrency of all clusters may add up to four fifths of it. @default 1000 */
   readonly lambdaConcurrencyLimit?: number;
-  /** Sweep and register keep executions of their own. Lambda refuses that where fewer than 100 would be left for other functions. @default false */
-  readonly reserveConcurrency?: boolean;
   /** These roles may send to the queues, besides relays and functions: their people run `redrive` and `cluster`. @default [] */
   readonly operatorRoleArns?: readonly string[];
-  /** The secrets and roles of clusters match these patterns. Hundreds of clusters need them, and clusters whose stacks are in other apps. */
-  readonly access?: {
-    /** These patterns match the ARNs of secrets in Secrets Manager. @default [] */
-    readonly secrets?: readonly string[];
-    /** These patterns match the ARNs of roles in IAM. @default [] */
-    readonly roles?: readonly string[];
-  };
+  /** The ARNs of the secrets and roles of clusters match these patterns. Hundreds of clusters need them, and clusters whose stacks are in other apps. @default [] */
+  readonly access?: readonly string[];
   /** KMS keys of your own encrypt table, queues and logs. Without them AWS's own keys do. */
   readonly encryption?: {
     /** This KMS key encrypts the table. The region of the hub must be known. */
@@ -34,20 +27,14 @@ export interface HubInput {
   };
   /** Auto scaling provisions units a second for the table, and again for its index, so that 70 % are used. Without it the table works on demand. */
   readonly capacity?: {
-    /** Read units a second stay within these bounds. */
-    readonly reads: {
-      /** At least this number of units a second is provisioned. */
-      readonly min: number;
-      /** At most this number of units a second is provisioned. */
-      readonly max: number;
-    };
-    /** Write units a second stay within these bounds. */
-    readonly writes: {
-      /** At least this number of units a second is provisioned. */
-      readonly min: number;
-      /** At most this number of units a second is provisioned. */
-      readonly max: number;
-    };
+    /** At least this number of read units a second is provisioned. */
+    readonly minReads: number;
+    /** At most this number of read units a second is provisioned. */
+    readonly maxReads: number;
+    /** At least this number of write units a second is provisioned. */
+    readonly minWrites: number;
+    /** At most this number of write units a second is provisioned. */
+    readonly maxWrites: number;
   };
   /** Another number makes the next deploy register every cluster again. @default 0 */
   readonly registrationNumber?: number;

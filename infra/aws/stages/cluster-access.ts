@@ -6,7 +6,6 @@ import { useOfKeys } from './customer-keys.ts';
 import type { HubFunction } from './function.ts';
 
 type Access = HubConfig['access'];
-const noPatterns: Access = { roles: [], secrets: [] };
 
 /**
  * Grants exactly the rights by which a function gets credentials for the clusters. A presigned EKS token
@@ -24,7 +23,7 @@ export function grantClusterAccess(
 
 /** Grants the rights for a further cluster of the hub, whose patterns are granted already. */
 export const grantAccessToOneMore = (fn: HubFunction, cluster: ClusterConfig, access: Access): void =>
-  grant(fn, [cluster], access, noPatterns);
+  grant(fn, [cluster], access, []);
 
 /** Throws if the rights for all clusters of a hub are more than IAM lets a role have. */
 export function checkRoom(clusters: readonly ClusterConfig[], access: Access): void {
@@ -32,7 +31,7 @@ export function checkRoom(clusters: readonly ClusterConfig[], access: Access): v
   const policies = roles.length + secrets.length + audiences.length + keys.length;
   if (policies > maxPolicies) {
     throw new Error(
-      `the clusters' secrets, roles, audiences and keys fill ${policies} policies, and IAM lets a role have ${maxPolicies}: give hub.access.secrets or hub.access.roles patterns that they are within (clusters.example.yaml)`,
+      `the clusters' secrets, roles, audiences and keys fill ${policies} policies, and IAM lets a role have ${maxPolicies}: give hub.access patterns that they are within (clusters.example.yaml)`,
     );
   }
 }
@@ -48,19 +47,23 @@ function rightsFor(clusters: readonly ClusterConfig[], covering: Access, granted
   const roles = found((a) => (a.type === 'eks' ? a.roleArn : undefined));
   const secrets = found((a) => (a.type === 'secret' ? a.secretArn : undefined));
   return {
-    roles: statements([...granted.roles, ...outside(covering.roles, roles)]),
-    secrets: statements([...granted.secrets, ...outside(covering.secrets, secrets)]),
+    roles: statements([...ofService(granted, 'iam'), ...outside(covering, roles)]),
+    secrets: statements([...ofService(granted, 'secretsmanager'), ...outside(covering, secrets)]),
     audiences: statements(found((a) => (a.type === 'web-identity' ? a.audience : undefined))),
     keys: statements(found((a) => (a.type === 'secret' ? a.kmsKeyArn : undefined))),
   };
 }
+
+/** The synthesis does not know the service of a token, and a right on a resource of another service grants nothing. */
+const ofService = (patterns: Access, service: string): readonly string[] =>
+  patterns.filter((arn) => Token.isUnresolved(arn) || arn.split(':')[2] === service);
 
 function grant(fn: HubFunction, clusters: readonly ClusterConfig[], covering: Access, granted: Access): void {
   const { roles, secrets, audiences, keys } = rightsFor(clusters, covering, granted);
   for (const arns of roles) fn.allow(arns, 'sts:AssumeRole');
   for (const arns of secrets) fn.allow(arns, 'secretsmanager:GetSecretValue');
   // A finding's id is a key of the template's metadata, and can't have a token.
-  for (const pattern of [...granted.roles, ...granted.secrets].filter((text) => !Token.isUnresolved(text))) {
+  for (const pattern of granted.filter((text) => !Token.isUnresolved(text))) {
     acknowledge(
       fn.role,
       `AwsSolutions-IAM5[Resource::${pattern}]`,

@@ -37,8 +37,6 @@ export interface HubFunctionProps extends StageProps {
    * Lambda's own retries.
    */
   readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly maxAge?: Duration };
-  /** Executions that are kept for this function and that it never exceeds. */
-  readonly reserved?: number;
   readonly network?: Network | undefined;
 }
 
@@ -92,7 +90,6 @@ export class HubFunction extends Construct {
       memorySize: props.memoryMiB,
       timeout: props.timeout,
       ...(props.recursiveLoop && { recursiveLoop: props.recursiveLoop }),
-      ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       ...(vpc && { vpc, ...(vpcSubnets && { vpcSubnets }), ...(securityGroups && { securityGroups }) }),
       environment: {
         [hubEnv.tableName]: table.tableName,

@@ -34,8 +34,6 @@ export class Register extends Construct {
       asynchronous: {
         why: 'CloudFormation waits for the answer, and its deployment fails without one: nothing is lost that a dead letter would keep',
       },
-      // Deployments don't fail because other functions take all executions.
-      ...(hub.reserveConcurrency && { reserved: 2 }),
     });
     allowRegistration(this.function, table);
     this.function.useKeys('table');

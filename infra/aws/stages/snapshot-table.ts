@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { CapacityConfig, CapacityRange } from '#infra/config/config.ts';
+import type { CapacityConfig } from '#infra/config/config.ts';
 import { dirtyIndex, tableKey, ttlAttribute } from '#shared/contract/table-attributes.ts';
 
 export interface SnapshotProps {
@@ -71,19 +71,19 @@ export class Snapshot extends Construct {
   }
 }
 
-function scaledCapacity({ reads, writes }: CapacityConfig): {
+function scaledCapacity({ minReads, maxReads, minWrites, maxWrites }: CapacityConfig): {
   readonly readCapacity: Capacity;
   readonly writeCapacity: Capacity;
 } {
   // CloudFormation switches a table between on demand and provisioned only if each range has a seed. The
   // table provisions the seed at the switch, until auto scaling lowers it. A seed below the present load
   // would refuse requests.
-  const within = ({ min, max }: CapacityRange): Capacity =>
+  const within = (min: number, max: number): Capacity =>
     Capacity.autoscaled({
       minCapacity: min,
       maxCapacity: max,
       seedCapacity: max,
       targetUtilizationPercent: targetUsePercent,
     });
-  return { readCapacity: within(reads), writeCapacity: within(writes) };
+  return { readCapacity: within(minReads, maxReads), writeCapacity: within(minWrites, maxWrites) };
 }

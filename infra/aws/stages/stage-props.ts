@@ -8,7 +8,6 @@ export interface StageProps {
     readonly name: string;
     readonly logRetentionDays: RetentionDays;
     readonly clusterMetrics: HubConfig['clusterMetrics'];
-    readonly reserveConcurrency: boolean;
     readonly encryption: HubConfig['encryption'];
   };
   readonly table: TableV2;

@@ -44,8 +44,6 @@ export class Sweep extends Construct {
         maxAge: Duration.minutes(1),
         why: 'the next run, a minute later, makes up for a failed one; SweepFails reports it',
       },
-      // No two at a time, and none refused because other functions take all executions.
-      ...(hub.reserveConcurrency && { reserved: 1 }),
       network,
     });
     this.function.grantTable(table.tableArn, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem');

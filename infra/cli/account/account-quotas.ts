@@ -80,7 +80,7 @@ function room(used: number, planned: number, quota: number | undefined, name: st
 const raised = (name: string): string => `have the quota "${name}" raised (Service Quotas)`;
 
 async function concurrency(aws: Aws, hub: HubConfig) {
-  const { lambdaConcurrencyLimit: limit, reserveConcurrency } = hub;
+  const { lambdaConcurrencyLimit: limit } = hub;
   const { AccountLimit = {} } = (await aws('lambda', 'get-account-settings', ...inRegion(hub.region))) as {
     AccountLimit?: {
       readonly ConcurrentExecutions?: number;
@@ -88,8 +88,7 @@ async function concurrency(aws: Aws, hub: HubConfig) {
     };
   };
   const quota = AccountLimit.ConcurrentExecutions ?? 0;
-  // The hub's own reservations are not free either.
-  const free = reserveConcurrency ? quota : (AccountLimit.UnreservedConcurrentExecutions ?? quota);
+  const free = AccountLimit.UnreservedConcurrentExecutions ?? quota;
   const found = free < quota ? `${free} of ${quota} that no other function reserves` : `${quota}`;
   return free >= limit
     ? fine(found)

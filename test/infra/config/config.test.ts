@@ -332,13 +332,13 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     ],
     [
       'provisioned capacity with a max below its min',
-      'hub: { capacity: { reads: { min: 5, max: 10 }, writes: { min: 50, max: 10 } } }',
-      /hub\.capacity\.writes: max is 10, and at least min, 50, is needed/,
+      'hub: { capacity: { minReads: 5, maxReads: 10, minWrites: 50, maxWrites: 10 } }',
+      /hub\.capacity: maxWrites is 10, and at least minWrites, 50, is needed/,
     ],
     [
       'provisioned capacity of no unit',
-      'hub: { capacity: { reads: { min: 0, max: 10 }, writes: { min: 1, max: 10 } } }',
-      /hub\.capacity\.reads\.min: 0: a whole number from 1 to 1000000 is needed/,
+      'hub: { capacity: { minReads: 0, maxReads: 10, minWrites: 1, maxWrites: 10 } }',
+      /hub\.capacity\.minReads: 0: a whole number from 1 to 1000000 is needed/,
     ],
     [
       'active without an API',

@@ -26,7 +26,7 @@ import { secondHub } from './second-hub.ts';
  * Capacity of the second hub. The local cloud provisions `min`; it lacks the Application Auto Scaling that
  * raises it.
  */
-const provisioned = { reads: { min: 5, max: 50 }, writes: { min: 7, max: 70 } };
+const provisioned = { minReads: 5, maxReads: 50, minWrites: 7, maxWrites: 70 };
 
 /**
  * A hub by the package's constructs, its ways into clusters (EKS, web identity, a proxy, private
@@ -258,7 +258,7 @@ export function waysIn(
         })) as {
           Table: { ProvisionedThroughput: { WriteCapacityUnits: number } };
         };
-        assert.equal(Table.ProvisionedThroughput.WriteCapacityUnits, provisioned.writes.min);
+        assert.equal(Table.ProvisionedThroughput.WriteCapacityUnits, provisioned.minWrites);
       },
     },
     leaving(cloud, [hub, canary], () => eks),
