@@ -4,19 +4,20 @@
  */
 
 import { X509Certificate } from 'node:crypto';
-import { defaultOptInSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
+import { defaultSettings } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { AuthConfig, ClusterConfig, Labels } from './config.ts';
 import { arn, asCdk, awsRegion, days, eksName, keyArn, matches, roleArn, seconds } from './config-values.ts';
 import { relay } from './relay-config.ts';
 import { configParts, keysOf } from './wing.ts';
-import { checked, mapping } from './yaml/yaml-rules.ts';
+import { checked, mapping, unique } from './yaml/yaml-rules.ts';
 import {
   byType,
   fields,
   flag,
   integer,
   known,
+  list,
   literal,
   oneOf,
   optional,
@@ -131,22 +132,20 @@ export const clusterShape: Shape<ClusterConfig> = checked(
             defaultSettings.maxEndpointsPerSlice,
             'A slice has at most this number of endpoints, as with --max-endpoints-per-slice of kube-controller-manager.',
           ),
-          endpoints: withDefault(flag, defaultSettings.endpoints, 'The Endpoints controller runs.'),
-          slices: withDefault(flag, defaultSettings.slices, 'The EndpointSlice controller runs.'),
+          controllers: withDefault(
+            unique(list(oneOf('endpoints', 'slices')), 'controller', (name) => name),
+            defaultSettings.controllers,
+            'The hub runs these controllers: `endpoints`, `slices`, both or none.',
+          ),
           historyDays: withDefault(
             days(0, 90),
             defaultSettings.historyDays,
             'The history of a Service is kept for this time; 0 keeps none.',
           ),
-          optIn: optional(
-            fields({
-              cleanup: withDefault(
-                flag,
-                defaultOptInSettings.cleanup,
-                "The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
-              ),
-            }),
-            'These settings apply to Services that opt in by annotation.',
+          optInCleanup: withDefault(
+            flag,
+            defaultSettings.optInCleanup,
+            "The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
           ),
         }),
         defaultSettings,

@@ -32,7 +32,7 @@ export function relaySettingsOf(
       // instead.
       builtIn: optIn !== 'active' || mode === 'active',
       optIn: optIn === 'active',
-      cleanup: optIn === 'active' && (settings.optIn?.cleanup ?? true),
+      cleanup: optIn === 'active' && settings.optInCleanup,
     },
     ...Object.assign({}, ...configParts.map((part) => part.relayTasks(cluster, clusterset, members))),
     outputs: mode === 'shadow' ? 'full' : 'metadata',

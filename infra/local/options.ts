@@ -3,6 +3,7 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { isOptIn, type OptIn, optIns } from '#shared/controllers/opt-in/writer.ts';
+import { controllers } from '#shared/kube/controllers.ts';
 import { alone, type SetOptions, type TypedSetOptions } from './set-options.ts';
 import { localParts } from './wing.ts';
 
@@ -75,7 +76,7 @@ export function checkedOptions(typed: TypedOptions): Options {
     dataDir: typed.data,
     profileDir: typed.profile,
     settings: {
-      ...controllers(typed.controllers),
+      ...chosenControllers(typed.controllers),
       ...(batchPeriodSeconds !== undefined && { batchPeriodSeconds }),
       ...(maxEndpointsPerSlice !== undefined && { maxEndpointsPerSlice }),
     },
@@ -83,12 +84,12 @@ export function checkedOptions(typed: TypedOptions): Options {
   };
 }
 
-/** The controllers of the run, as the settings `endpoints` and `slices` of clusters.yaml. */
-function controllers(chosen: string | undefined): Partial<ClusterSettings> {
+/** The setting `controllers` of clusters.yaml. */
+function chosenControllers(chosen: string | undefined): Partial<ClusterSettings> {
   if (chosen === undefined) return {};
   if (chosen !== 'endpoints' && chosen !== 'slices' && chosen !== 'both')
     throw new UsageError(`--controllers ${chosen}: endpoints, slices or both`);
-  return { endpoints: chosen !== 'slices', slices: chosen !== 'endpoints' };
+  return { controllers: chosen === 'both' ? controllers : [chosen] };
 }
 
 function number(name: string, text: string | undefined, least: number, most: number): number | undefined {

@@ -295,7 +295,7 @@ describe('a service that opts in beside the built-in controllers', () => {
       aPod(1, { app: 'b' }),
       aSlice('svc-theirs', slicesManagedBy, ['10.1.0.1']),
     ];
-    const { world, pass } = await smallCluster(given, { ...beside, settings: { endpoints: false } });
+    const { world, pass } = await smallCluster(given, { ...beside, settings: { controllers: ['slices'] } });
     await pass(60);
     const text = (await readDifference(world.table, key))?.text ?? '';
     expect(text).toContain('missing in the cluster: IPv4 10.1.0.2 pod=pod-1');
@@ -308,7 +308,7 @@ describe('a service that opts in beside the built-in controllers', () => {
       aPod(0),
       aSlice('svc-theirs', slicesManagedBy, ['10.1.0.1']),
     ];
-    const { world, pass } = await smallCluster(given, { ...beside, settings: { endpoints: false } });
+    const { world, pass } = await smallCluster(given, { ...beside, settings: { controllers: ['slices'] } });
     await pass(60);
     const compared = async () => (await readDifference(world.table, key))?.text ?? '';
     world.store.apply(aPod(1, { app: 'b' }));
@@ -418,7 +418,7 @@ describe('a service whose selector is removed', () => {
   });
 
   it('leftovers stay where cleanup is off', async () => {
-    const settings = { optIn: { cleanup: false } };
+    const settings = { optInCleanup: false };
     const { world, pass } = await smallCluster([annotated('app=a'), ...pods(4), theirs, leftoverEndpoints], {
       ...beside,
       settings,
@@ -632,7 +632,7 @@ it('a leftover with the former port of a service does not count as serving it, w
   const theirs = aSlice('svc-theirs', slicesManagedBy, four.slice(0, 2));
   const { world, pass } = await smallCluster([aService(), ...pods(2), theirs], {
     ...beside,
-    settings: { optIn: { cleanup: false } },
+    settings: { optInCleanup: false },
   });
   await pass(20);
   const ports = [{ name: 'http', port: 80, targetPort: 9090, protocol: 'TCP' }];
@@ -839,7 +839,7 @@ describe('a service that no longer opts in', () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)], {
       mode: 'active',
       optIn: 'active',
-      settings: { optIn: { cleanup: false } },
+      settings: { optInCleanup: false },
     });
     await pass(8);
     const [slice] = by(world, slicesManagedBy);

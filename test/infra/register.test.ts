@@ -16,7 +16,7 @@ import { memoryTable } from '#test/support/memory/table-memory.ts';
 const registration = {
   id: 'shop',
   mode: 'shadow',
-  settings: { batchPeriodSeconds: 1, maxEndpointsPerSlice: 100, endpoints: true, slices: true },
+  settings: { batchPeriodSeconds: 1, maxEndpointsPerSlice: 100, controllers: ['endpoints', 'slices'] },
   queues: {
     events: 'https://events',
     syncs: 'https://syncs',

@@ -373,8 +373,8 @@ describe('a cluster', () => {
       settings: {
         batchPeriodSeconds: 0,
         maxEndpointsPerSlice: 100,
-        endpoints: true,
-        slices: true,
+        controllers: ['endpoints', 'slices'],
+        optInCleanup: true,
         historyDays: 7,
       },
       queues: { events: 'X', syncs: 'X', parked: 'X', quarantine: 'X' },

@@ -6,7 +6,6 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { writerFor } from '#shared/clusters/writer/writer-for.ts';
-import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import type { HandOverInput } from '#shared/controllers/opt-in/hand-over.ts';
 import { withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
 import { slicesFailureEvent } from '#shared/controllers/slices/outcome.ts';
@@ -74,8 +73,8 @@ async function writeAndLook(run: Run): Promise<Outcome> {
 
 /** Without cleanup the leftovers of the built-in controllers stay. */
 function mayHandOver(run: Run, by: By): boolean {
-  const { cleanup } = { ...defaultOptInSettings, ...run.cluster.settings.optIn };
-  const keepsLeftovers = by === 'opt-in' && !(cleanup && writesOptIn(run.cluster));
+  const { optInCleanup } = run.cluster.settings;
+  const keepsLeftovers = by === 'opt-in' && !(optInCleanup && writesOptIn(run.cluster));
   return !keepsLeftovers && mayHaveFormerWriter(run, by);
 }
 
@@ -106,7 +105,8 @@ export async function lookAtSlices(run: Run, managers: readonly string[]): Promi
 const managersOf = ({ cluster }: Run): readonly string[] =>
   writesBuiltIn(cluster) ? [optInManagedBy, slicesManagedBy] : [optInManagedBy];
 
-const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean => mode === 'active' && settings.slices;
+const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean =>
+  mode === 'active' && settings.controllers.includes('slices');
 
 /** Only then is the cluster asked for all slices of the Service. */
 function mayHaveFormerWriter(run: Run, by: By): boolean {

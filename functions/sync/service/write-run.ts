@@ -30,7 +30,7 @@ export const runControllers: ServiceStep<ReadRun, WrittenRun> = async (read) => 
     ),
   );
   const slices = outcomes.get('slices');
-  if (slices && cluster.settings.slices) observeSync(run, slices);
+  if (slices && cluster.settings.controllers.includes('slices')) observeSync(run, slices);
   return { next: { ...read, outcomes } };
 };
 
@@ -56,7 +56,7 @@ async function carryOut(run: Run, controller: Controller): Promise<Outcome> {
   const { write, look } = controllers[controller];
   if (inputs.writers[controller].task === 'write') return write(run);
   // Outputs of controllers that the hub does not run are not its own.
-  if (cluster.mode === 'active' && cluster.settings[controller]) await look(run);
+  if (cluster.mode === 'active' && cluster.settings.controllers.includes(controller)) await look(run);
   return ok;
 }
 

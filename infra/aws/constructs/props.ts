@@ -96,17 +96,12 @@ export interface ClusterInput {
     readonly batchPeriod?: Duration;
     /** A slice has at most this number of endpoints, as with --max-endpoints-per-slice of kube-controller-manager. @default 100 */
     readonly maxEndpointsPerSlice?: number;
-    /** The Endpoints controller runs. @default true */
-    readonly endpoints?: boolean;
-    /** The EndpointSlice controller runs. @default true */
-    readonly slices?: boolean;
+    /** The hub runs these controllers: `endpoints`, `slices`, both or none. @default ["endpoints","slices"] */
+    readonly controllers?: readonly ('endpoints' | 'slices')[];
     /** The history of a Service is kept for this time; 0 keeps none. @default Duration.days(7) */
     readonly history?: Duration;
-    /** These settings apply to Services that opt in by annotation. */
-    readonly optIn?: {
-      /** The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in. @default true */
-      readonly cleanup?: boolean;
-    };
+    /** The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in. @default true */
+    readonly optInCleanup?: boolean;
   };
   /** Each function handles a limited number of batches of the cluster at a time. */
   readonly concurrency?: {

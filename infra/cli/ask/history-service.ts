@@ -15,7 +15,6 @@ import { listAudit } from '#shared/clusters/audit.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
-import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { addressesOf } from '#shared/controllers/history/addresses.ts';
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
@@ -263,8 +262,6 @@ function restoredAfter(
   ];
 }
 
-const optInSettings = ({ settings }: ClusterRecord) => ({ ...defaultOptInSettings, ...settings.optIn });
-
 const leftBehind = 'leftovers of the built-in controllers stay, and the history lacks them';
 
 /** The hub deletes leftovers for a Service that opts in, unless the setting is off. */
@@ -273,16 +270,16 @@ function mayHaveLeftovers(service: Service, cluster: ClusterRecord): boolean {
   return (
     by === 'invalid-annotation' ||
     by === 'no-annotation' ||
-    (by !== 'built-in' && !optInSettings(cluster).cleanup)
+    (by !== 'built-in' && !cluster.settings.optInCleanup)
   );
 }
 
-const partOff = ({ settings: { endpoints, slices } }: ClusterRecord): readonly string[] =>
-  endpoints === slices
-    ? []
-    : [
-        `the hub’s controller of ${endpoints ? 'EndpointSlices' : 'Endpoints'} is off: the history lacks other clients’ writes of them`,
-      ];
+const partOff = ({ settings: { controllers } }: ClusterRecord): readonly string[] =>
+  controllers.length === 1
+    ? [
+        `the hub’s controller of ${controllers[0] === 'endpoints' ? 'EndpointSlices' : 'Endpoints'} is off: the history lacks other clients’ writes of them`,
+      ]
+    : [];
 
 /** Undefined: the hub writes the Service's endpoints in its cluster, or leaves its own slices as they are. */
 function whyNotWritten(

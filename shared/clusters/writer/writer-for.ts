@@ -117,7 +117,8 @@ function ofSelector(
           'the hub does not compare until the mode is switched: another writer keeps writing our objects',
         )
       : inConflict(`${reason}, and`);
-  if (!settings[controller]) return theirs(`this controller is off in the cluster’s settings`);
+  if (!settings.controllers.includes(controller))
+    return theirs(`this controller is off in the cluster’s settings`);
   if (isShadow({ mode }))
     return { ...theirs('the cluster is in shadow mode: the hub compares'), task: 'compare' };
   return {

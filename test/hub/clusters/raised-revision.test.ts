@@ -48,7 +48,7 @@ it.each([2, 150])(
 
 it('a slice that the lost history deleted is known again', async () => {
   const small = await smallCluster([aService(), ...pods(4)], {
-    settings: { endpoints: false, maxEndpointsPerSlice: 2 },
+    settings: { controllers: ['slices'], maxEndpointsPerSlice: 2 },
   });
   const { world, pass } = small;
   await pass(8);

@@ -11,12 +11,12 @@ it('a part that is switched on makes up for what changed while it was off', asyn
   await pass(8);
   const deploy = (settings: object) =>
     registerCluster(world.table, { id: cluster, mode: 'active', settings }, world.now);
-  await deploy({ endpoints: false });
+  await deploy({ controllers: ['slices'] });
   await pass(70);
   world.store.apply(aPod(0, { ready: false }));
   await pass(70);
   expect(differences(world.store, 100)).not.toEqual([]);
-  await deploy({ endpoints: true });
+  await deploy({ controllers: ['endpoints', 'slices'] });
   await pass(70);
   expect(differences(world.store, 100)).toEqual([]);
 });

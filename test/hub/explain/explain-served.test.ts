@@ -141,7 +141,7 @@ describe('what is served beside', () => {
   );
 
   it('a frozen slice of the built-in controller is named with the address of the pod that is gone', async () => {
-    const settings = { optIn: { cleanup: false } };
+    const settings = { optInCleanup: false };
     const { world, pass } = await smallCluster([aService(), ...pods(2), builtInSlice([0, 1])], {
       ...{ mode: 'shadow', optIn: 'active', settings },
     });

@@ -32,8 +32,8 @@ describe('the clusters file', () => {
     expect(cluster!.settings).toEqual({
       batchPeriodSeconds: 0,
       maxEndpointsPerSlice: 100,
-      endpoints: true,
-      slices: true,
+      controllers: ['endpoints', 'slices'],
+      optInCleanup: true,
       historyDays: 7,
     });
     expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', replicas: 2, resyncSeconds: 1800 });

@@ -12,7 +12,7 @@ const meta = {
   relay: {},
   mode: 'shadow',
   optIn: 'off',
-  settings: { endpoints: true, slices: true, maxEndpointsPerSlice: 100 },
+  settings: { controllers: ['endpoints', 'slices'], maxEndpointsPerSlice: 100 },
 } as never;
 const key = { cluster: 'c', namespace: 'ns', name: 'foo' };
 const ports = [{ name: 'http', port: 80, targetPort: 80, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }];

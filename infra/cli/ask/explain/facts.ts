@@ -4,7 +4,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
 import { addressTypesOf } from '#shared/kube/address-types.ts';
-import { controllers } from '#shared/kube/controllers.ts';
+import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { type PartState, partState, type WorkItem } from '#shared/workqueue/rules/item.ts';
@@ -55,10 +55,11 @@ export function workFacts({ work, triggers, now, cluster, difference }: ExplainI
     0,
     ...[triggers.endpoints, triggers.slices].flatMap((t) => (t ? [t.service, ...t.pods.values()] : [])),
   );
+  const runs = (controller: Controller): boolean => cluster.settings.controllers.includes(controller);
   return [
     ...fact('Generation', work.generation === 0 ? 'never woken' : String(work.generation)),
-    ...fact('Endpoints', controllerText(work, partState(work, 'endpoints'), cluster.settings.endpoints, now)),
-    ...fact('EndpointSlices', controllerText(work, partState(work, 'slices'), cluster.settings.slices, now)),
+    ...fact('Endpoints', controllerText(work, partState(work, 'endpoints'), runs('endpoints'), now)),
+    ...fact('EndpointSlices', controllerText(work, partState(work, 'slices'), runs('slices'), now)),
     ...fact('Pending since', work.dirtyAtMs === undefined ? undefined : timeText(work.dirtyAtMs, now)),
     ...fact('Last run', work.ranAtMs > 0 ? timeText(work.ranAtMs, now) : 'never'),
     ...fact('Lease', leaseText(work, now)),

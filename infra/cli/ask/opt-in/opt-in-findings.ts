@@ -11,7 +11,6 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { writerFor } from '#shared/clusters/writer/writer-for.ts';
-import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 import { parseSelector, withoutEquivalent } from '#shared/controllers/opt-in/selector.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import { isSetBased, sameSelectors, selectorText } from '#shared/kube/selectors/label-selector.ts';
@@ -35,7 +34,7 @@ export function optInFindings(
     clusterSwitch(service, cluster),
     hub(cluster, now),
     state(explanation),
-    ...liveFindings(live, cluster.settings.optIn?.cleanup ?? defaultOptInSettings.cleanup),
+    ...liveFindings(live, cluster.settings.optInCleanup),
     exported(input),
     headless(service),
     point(

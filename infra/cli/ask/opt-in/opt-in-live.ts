@@ -163,7 +163,7 @@ function otherWriters({ endpoints, slices }: LiveService, cleanup: boolean): Opt
     const names = stay.map(({ name }) => name).join(', ');
     const remedy = cleanup
       ? null
-      : `settings.optIn.cleanup is false: delete what the built-in controllers left behind after the hand-over`;
+      : `settings.optInCleanup is false: delete what the built-in controllers left behind after the hand-over`;
     return point('OtherWriters', 'applies', `${names} stays, and is served beside the hub's slices`, remedy);
   }
   return point(

@@ -8,7 +8,6 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import type { RightsAnswer } from '#shared/clusters/writer/readiness.ts';
 import { canaryName } from '#shared/contract/canary.ts';
-import { defaultOptInSettings } from '#shared/contract/cluster-settings.ts';
 
 export interface Check {
   readonly check: string;
@@ -174,8 +173,7 @@ function of(
 ): readonly string[] {
   if (what === 'active') return missing;
   if (what === 'imports') return imports;
-  const { cleanup } = { ...defaultOptInSettings, ...settings.optIn };
-  return optIn.filter((right) => cleanup || right !== deletesEndpoints);
+  return optIn.filter((right) => settings.optInCleanup || right !== deletesEndpoints);
 }
 
 const rightsFinding = (missing: readonly string[]): Check => ({

@@ -55,9 +55,9 @@ it('reads sizes, settings, the data folder and the port', () => {
 });
 
 it.each([
-  ['endpoints', { endpoints: true, slices: false }],
-  ['slices', { endpoints: false, slices: true }],
-  ['both', { endpoints: true, slices: true }],
+  ['endpoints', { controllers: ['endpoints'] }],
+  ['slices', { controllers: ['slices'] }],
+  ['both', { controllers: ['endpoints', 'slices'] }],
 ])('--controllers %s runs these and no other', (chosen, settings) => {
   expect(options(`--controllers ${chosen}`).settings).toEqual(settings);
 });

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest';
 import { decodeCluster } from '#shared/clusters/record.ts';
 import { writerFor } from '#shared/clusters/writer/writer-for.ts';
-import type { Controller } from '#shared/kube/controllers.ts';
+import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { annotationSelector } from '#shared/kube/names.ts';
 import type { Service } from '#shared/kube/types.ts';
 
@@ -116,7 +116,7 @@ function serviceOf(kind: Case['service']): Service | undefined {
 function writerOfCase({ service, mode, optIn, conflict, on, controller }: Case) {
   const known = decodeCluster('c', { pk: '', sk: '', mode });
   const withdrawsOptIn = optIn === 'withdrawing';
-  const settings = { ...known.settings, [controller]: on };
+  const settings = { ...known.settings, controllers: controllers.filter((c) => on || c !== controller) };
   const cluster = {
     ...known,
     optIn: withdrawsOptIn ? 'active' : optIn,

@@ -248,7 +248,7 @@ export class World implements WorldState {
 
   async #register(): Promise<void> {
     const { optIn, batchPeriodSeconds, maxEndpointsPerSlice, cleanup } = this.profile;
-    const settings = { batchPeriodSeconds, maxEndpointsPerSlice, ...(!cleanup && { optIn: { cleanup } }) };
+    const settings = { batchPeriodSeconds, maxEndpointsPerSlice, optInCleanup: cleanup };
     const registration = {
       id: cluster,
       mode: modeOf(this.profile),

@@ -152,7 +152,7 @@ it('every right that the writer needs is asked for, and the missing ones are nam
 });
 
 describe('the needs of services that opt in', () => {
-  const settings = (cleanup: boolean) => cluster({ settings: JSON.stringify({ optIn: { cleanup } }) });
+  const settings = (cleanup: boolean) => cluster({ settings: JSON.stringify({ optInCleanup: cleanup }) });
   const withoutEndpoints = ({ verb, resource }: Right) =>
     resource !== 'endpoints' || ['get', 'list'].includes(verb);
   const detail = async (api: ReturnType<typeof asked>, cleanup = true) =>

@@ -89,7 +89,7 @@ it('objects of other controllers stay beside the hub’s slices, those of the bu
   expect(found('OtherWriters', { slices: [theirs] })).toMatchObject({ verdict: 'fine' });
   expect(found('OtherWriters', { slices: [theirs] }, false)).toMatchObject({
     verdict: 'applies',
-    remedy: expect.stringContaining('cleanup'),
+    remedy: expect.stringContaining('optInCleanup'),
   });
   expect(
     found('OtherWriters', {

@@ -180,8 +180,8 @@ describe('the saved state', () => {
       settings: {
         batchPeriodSeconds: 0,
         maxEndpointsPerSlice: 100,
-        endpoints: false,
-        slices: true,
+        controllers: ['slices'],
+        optInCleanup: true,
         historyDays: 7,
       },
     });

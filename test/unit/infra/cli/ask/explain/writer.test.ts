@@ -21,7 +21,7 @@ const writer = (s: Service, more: Partial<ClusterRecord>): string => {
 };
 
 describe('who writes the endpoints of a service', () => {
-  const off = { endpoints: false, slices: false };
+  const off = { controllers: [] };
   it.each<[string, Service, Partial<ClusterRecord>, RegExp]>([
     [
       'an active cluster',
@@ -46,7 +46,7 @@ describe('who writes the endpoints of a service', () => {
     [
       'a cluster with slices alone',
       service(),
-      { settings: { ...clusterRecord().settings, endpoints: false } },
+      { settings: { ...clusterRecord().settings, controllers: ['slices'] } },
       /^fleet-endpoints \(slices alone\) \| /,
     ],
     [
