@@ -28,7 +28,7 @@ it.each([
   [
     'shadow',
     'v1.31.4',
-    'v1.31.4, compared as v1.31 does: no named target port of a restartable init container, no label',
+    'v1.31.4, compared as v1.31 does: no named target port of a restartable init container in Endpoints, no named target port of a restartable init container in slices, no label',
   ],
   ['active', 'v1.31.4', 'v1.31.4'],
   ['shadow', 'v1.30.14', 'Kubernetes v1.30.14 is older than v1.31, the oldest that is tested'],
