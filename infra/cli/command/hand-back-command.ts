@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
+import type { Kubeconfig } from '#infra/local/clusters/kubeconfig.ts';
 import { serviceName } from './arguments/service-argument.ts';
 
 interface Chosen {
@@ -57,7 +58,7 @@ async function run(service: string | undefined, chosen: Chosen): Promise<void> {
 }
 
 async function inCluster(
-  file: string,
+  file: Kubeconfig,
   wanted: string | undefined,
   only: { readonly namespace: string; readonly name: string } | undefined,
   { namespace, undo = false, dryRun = false, yes = false }: Chosen,

@@ -28,10 +28,8 @@ export async function explainByKubeconfig(
   pod: string | undefined,
   options: LiveChoice,
 ): Promise<void> {
-  const file = options.kubeconfig ?? defaultKubeconfig();
-  const found = await kubeconfigCluster(file, options.context);
-  const transport = httpTransport(await found.connection(), { timeoutMs: 30_000 });
-  const cluster = (): LiveCluster => liveCluster(mcsVersions(transport));
+  const { found, transport } = await openKubeconfig(options.kubeconfig, options.context);
+  const cluster = (): LiveCluster => liveCluster(transport);
   const printing = printingOf(options);
   try {
     if (service === undefined) {
@@ -53,6 +51,13 @@ export async function explainByKubeconfig(
   } finally {
     transport.close();
   }
+}
+
+/** `transport` renews the token, and has the version of the MCS API that the cluster serves. */
+export async function openKubeconfig(file: string | undefined, context: string | undefined) {
+  const found = await kubeconfigCluster(file ?? defaultKubeconfig(), context);
+  const opened = httpTransport(await found.connection(), { timeoutMs: 30_000, token: found.token });
+  return { found, transport: mcsVersions(opened) };
 }
 
 /** `shop/web`, or `web` and `svc/web` in the namespace. */

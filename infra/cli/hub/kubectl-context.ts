@@ -35,8 +35,11 @@ const listedFiles = (): readonly string[] | undefined =>
   process.env['KUBECONFIG']?.split(delimiter).filter(Boolean);
 const ownFile = (): string => join(homedir(), '.kube', 'config');
 
-/** The kubeconfig of a command without --kubeconfig. */
-export const defaultKubeconfig = (): string => listedFiles()?.[0] ?? ownFile();
+/** The kubeconfig files of a command without --kubeconfig. */
+export function defaultKubeconfig(): readonly string[] {
+  const listed = listedFiles() ?? [];
+  return listed.length > 0 ? listed : [ownFile()];
+}
 
 function kubeconfigTexts(): readonly string[] {
   return (listedFiles() ?? [ownFile()]).flatMap((file) => {

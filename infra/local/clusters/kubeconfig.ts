@@ -2,9 +2,10 @@
  * Reads a user's kubeconfig, runs its plug-ins, and returns what the other programs take: addresses,
  * certificates and tokens.
  */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
-import { dirname } from 'node:path';
+import { delimiter, dirname } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { Connection, TokenSource } from '#shared/clusters/api/connection.ts';
@@ -21,12 +22,17 @@ export interface KubeconfigCluster {
   readonly token: TokenSource;
 }
 
+/** A file, or several as KUBECONFIG names them: merged as kubectl does, where the first one has precedence. */
+export type Kubeconfig = string | readonly string[];
+
 /** Reads the file, chooses the context and gets credentials once. Rejects with a UsageError of one line. */
-export async function kubeconfigCluster(file: string, context?: string): Promise<KubeconfigCluster> {
-  let config = await load(file, context);
+export async function kubeconfigCluster(given: Kubeconfig, context?: string): Promise<KubeconfigCluster> {
+  const files = [given].flat();
+  const file = files.join(delimiter);
+  let config = await load(files, context);
   async function connection(refresh = false): Promise<Connection> {
     // The cache of tokens belongs to the KubeConfig, so a new one has an empty cache.
-    if (refresh) config = await load(file, context);
+    if (refresh) config = await load(files, context);
     return connectionOf(config, file);
   }
   await connection();
@@ -39,14 +45,33 @@ export async function kubeconfigCluster(file: string, context?: string): Promise
 }
 
 /** Names of all contexts. */
-export const contextsOf = async (file: string): Promise<readonly string[]> =>
-  (await read(file)).getContexts().map(({ name }) => name);
+export const contextsOf = async (given: Kubeconfig): Promise<readonly string[]> =>
+  (await readAll([given].flat())).getContexts().map(({ name }) => name);
 
-async function load(file: string, context: string | undefined): Promise<KubeConfig> {
-  const config = await read(file);
-  choose(config, file, context);
+async function load(files: readonly string[], context: string | undefined): Promise<KubeConfig> {
+  const config = await readAll(files);
+  choose(config, files.join(delimiter), context);
   return config;
 }
+
+/** Of several files, kubectl passes over those that do not exist. */
+async function readAll(files: readonly string[]): Promise<KubeConfig> {
+  const there = files.length === 1 ? files : files.filter((file) => existsSync(file));
+  const configs = await Promise.all((there.length === 0 ? files.slice(0, 1) : there).map(read));
+  const [only] = configs;
+  if (only && configs.length === 1) return only;
+  const merged = new KubeConfig();
+  merged.loadFromOptions({
+    clusters: firstOfName(configs.flatMap((config) => config.getClusters())),
+    users: firstOfName(configs.flatMap((config) => config.getUsers())),
+    contexts: firstOfName(configs.flatMap((config) => config.getContexts())),
+    currentContext: configs.find((config) => config.currentContext)?.currentContext ?? '',
+  });
+  return merged;
+}
+
+const firstOfName = <T extends { readonly name: string }>(all: readonly T[]): readonly T[] =>
+  all.filter(({ name }, i) => all.findIndex((other) => other.name === name) === i);
 
 async function read(file: string): Promise<KubeConfig> {
   const config = new KubeConfig();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { kubeconfigCluster } from '#infra/local/clusters/kubeconfig.ts';
+import { contextsOf, kubeconfigCluster } from '#infra/local/clusters/kubeconfig.ts';
 
 describe('kubeconfig', () => {
   let dir: string;
@@ -122,6 +122,33 @@ describe('kubeconfig', () => {
     const cluster = await kubeconfigCluster(await write('renewed'));
     await write('renewed', { users: [{ name: 'token', user: { token: 'newer' } }] });
     expect(await cluster.token(true)).toBe('newer');
+  });
+
+  it('merges several files as kubectl does: the first one has precedence, and a missing one is passed over', async () => {
+    const [first, second] = [join(dir, 'first'), join(dir, 'second')];
+    const clusters = (server: string) => [
+      { name: 'c', cluster: { server, 'certificate-authority': 'ca.crt' } },
+    ];
+    const contexts = (name: string) => [{ name, context: { cluster: 'c', user: 'u' } }];
+    await write('config');
+    await writeFile(first, stringify({ clusters: clusters('https://first'), contexts: contexts('a') }));
+    await writeFile(
+      second,
+      stringify({
+        'current-context': 'b',
+        clusters: clusters('https://second'),
+        users: [{ name: 'u', user: { token: 't' } }],
+        contexts: contexts('b'),
+      }),
+    );
+    const files = [join(dir, 'absent'), first, second];
+    const { context, connection } = await kubeconfigCluster(files);
+    expect(context).toBe('b');
+    expect(await connection()).toEqual({ server: 'https://first', ca: 'CA FROM A FILE', token: 't' });
+    expect(await contextsOf(files)).toEqual(['a', 'b']);
+    await expect(kubeconfigCluster(files, 'c')).rejects.toThrow(
+      `kubeconfig ${files.join(':')} has no context c; it has a, b`,
+    );
   });
 
   it.each<[string, (file: string) => Promise<unknown>, string]>([
