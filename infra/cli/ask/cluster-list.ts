@@ -58,22 +58,28 @@ type WholeNumber = number;
 
 export type ClusterList = readonly ListedCluster[];
 
+/** `count` keeps counts for a minute. */
+export async function describeClusters(
+  hub: Pick<Hub, 'table' | 'now'>,
+  count = reachCounts(countedFleet),
+): Promise<ClusterList> {
+  const metas = (
+    await concurrently(16, await chosenClusters(hub.table, undefined, true), (id) =>
+      readCluster(hub.table, id),
+    )
+  ).filter((m) => !!m);
+  const ids = metas.filter((cluster) => !isDeregistered(cluster)).map(({ id }) => id);
+  const counts = ids.length > countedFleet ? undefined : await count(hub.table, ids, hub.now());
+  return concurrently(16, metas, (cluster) => describeCluster(hub, cluster, counts?.get(cluster.id)));
+}
+
 /** Each call of the result prints the clusters, unless they are the same as at the last call. */
 export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void> {
   let last = '';
   const count = reachCounts(countedFleet);
   return async () => {
-    const metas = (
-      await Promise.all(
-        (await chosenClusters(hub.table, undefined, true)).map((id) => readCluster(hub.table, id)),
-      )
-    ).filter((m) => !!m);
-    const ids = metas.filter((cluster) => !isDeregistered(cluster)).map(({ id }) => id);
     const nowMs = hub.now();
-    const counts = ids.length > countedFleet ? undefined : await count(hub.table, ids, nowMs);
-    const listed = await Promise.all(
-      metas.map((cluster) => describeCluster(hub, cluster, counts?.get(cluster.id))),
-    );
+    const listed = await describeClusters(hub, count);
     // A heartbeat alone does not count as a change, but the first one does, and silence.
     const text = JSON.stringify(listed.map((cluster) => withoutTimes(cluster, nowMs)));
     if (text === last) return;
@@ -209,7 +215,7 @@ function endText(end: string, nowMs: number): string {
 }
 
 async function describeCluster(
-  hub: Hub,
+  hub: Pick<Hub, 'table' | 'now'>,
   cluster: ClusterRecord,
   count: ReachCount | undefined,
 ): Promise<ListedCluster> {

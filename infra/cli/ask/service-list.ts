@@ -11,29 +11,40 @@ import { needsALook, type ServiceEntry } from './service-entry.ts';
 import { serviceRows } from './service-rows.ts';
 import { unknownService } from './unknown-service.ts';
 
-export interface ServiceListOptions {
+export interface ListedServices {
   readonly cluster: string;
   /** Undefined: the services of every namespace. */
   readonly namespace: string | undefined;
   readonly isNotReadyOnly: boolean;
   /** ms since the epoch, by the hub's clock. */
   readonly now: number;
+}
+
+export interface ServiceListOptions extends ListedServices {
   readonly format: OutputFormat | undefined;
+}
+
+/** Throws a UsageError for a namespace without a service. */
+export async function listedServices(
+  table: Table,
+  { cluster, namespace, isNotReadyOnly, now }: ListedServices,
+): Promise<readonly ServiceEntry[]> {
+  const all = await serviceRows(table, cluster, { namespace, now });
+  if (namespace !== undefined && all.length === 0)
+    throw await unknownService(table, { cluster, namespace, name: '' });
+  return isNotReadyOnly ? all.filter(needsALook) : all;
 }
 
 /** Throws a UsageError for a namespace without a service. */
 export async function serviceListLines(
   table: Table,
-  { cluster, namespace, isNotReadyOnly, now, format }: ServiceListOptions,
+  { format, ...asked }: ServiceListOptions,
 ): Promise<readonly Line[]> {
-  const all = await serviceRows(table, cluster, { namespace, now });
-  if (namespace !== undefined && all.length === 0)
-    throw await unknownService(table, { cluster, namespace, name: '' });
-  const shown = isNotReadyOnly ? all.filter(needsALook) : all;
+  const shown = await listedServices(table, asked);
   if (format === 'json' || format === 'yaml') return linesAsData(shown.map(serviceData), format);
   if (format === 'name') return shown.map((s) => `${s.namespace}/${s.name}`);
   if (shown.length === 0)
-    return [isNotReadyOnly && all.length > 0 ? 'every Service can be reached' : `${cluster} has no service`];
+    return [asked.isNotReadyOnly ? 'every Service can be reached' : `${asked.cluster} has no service`];
   const [header = '', ...rows] = columns([
     ['namespace', 'service', 'type', 'ready', 'reach', 'writer', ''],
     ...shown.map((s) => [
@@ -52,20 +63,24 @@ export async function serviceListLines(
   ];
 }
 
-type AsListed = 'namespace' | 'type' | 'writers' | 'state' | 'reach' | 'causes' | 'differs';
+type AsListed = 'namespace' | 'type' | 'state' | 'reach' | 'causes';
 export interface ServiceData extends Pick<ServiceEntry, AsListed> {
   readonly service: string;
   /** Selected pods that run. Null if what is served is not known. */
   readonly selected: Count | null;
   /** Those that can be reached. */
   readonly ready: Count | null;
-  /** The reason of the writer. */
+  /** The first sentence of `explain`. */
   readonly message: string;
+  /** Null without a hub. */
+  readonly writers: ServiceEntry['writers'] | null;
+  /** Shadow mode has confirmed a difference. Null without a hub. */
+  readonly differs: boolean | null;
 }
 
 export type ServiceList = readonly ServiceData[];
 
-const serviceData = ({
+export const serviceData = ({
   namespace,
   name,
   type,
@@ -76,7 +91,7 @@ const serviceData = ({
   causes,
   writers,
   differs,
-  why,
+  summary,
 }: ServiceEntry): ServiceData => ({
   namespace,
   service: name,
@@ -88,7 +103,7 @@ const serviceData = ({
   causes,
   writers,
   differs,
-  message: why,
+  message: summary,
 });
 
 const styled = (text: string, { health }: ServiceEntry): Line =>

@@ -15,6 +15,7 @@ import { doctorCommand } from './doctor-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { handBackCommand } from './hand-back-command.ts';
 import { historyCommand } from './history-command.ts';
+import { mcpCommand } from './mcp-command.ts';
 import { optInCommand } from './opt-in-command.ts';
 import { redriveCommand } from './redrive-command.ts';
 import { relayCommand } from './relay-command.ts';
@@ -52,6 +53,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use or refused. Times: UTC, or --local.`,
     optInCommand(),
     redriveCommand(),
     doctorCommand(),
+    mcpCommand(),
     relayCommand(),
     configCommand(),
   ])

@@ -1,10 +1,13 @@
 /** The package's content, its size, and its commands in an empty folder on the machine's own Node. */
 import { execFile } from 'node:child_process';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Installed, install } from './installed.ts';
+import { stringify } from 'yaml';
+import { type Installed, install, userEnv } from './installed.ts';
 import { type PlannedCommand, reads, switches, unplanned, withValues } from './operators-commands.ts';
 
 let installed: Installed;
@@ -66,7 +69,7 @@ describe('the package', () => {
     console.log(
       `archive ${inMegabytes(archive)}, unpacked ${inMegabytes(alone)}, node_modules ${inMegabytes(all)}`,
     );
-    expect(archive).toBeLessThan(3.5e6);
+    expect(archive).toBeLessThan(3.7e6);
     expect(alone).toBeLessThan(14e6);
     expect(all).toBeLessThan(45e6);
   });
@@ -131,6 +134,39 @@ describe('in an empty folder', () => {
     expect(help).toMatchObject({ code: 0, out: expect.stringContaining('Example:') });
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean cluster?') });
     expect(check).toMatchObject({ code: 0, out: expect.stringContaining('no mistakes') });
+  });
+
+  it('a cluster is asked by a kubeconfig, and agents are answered, on the machine’s own Node', async () => {
+    const kubeconfig = {
+      'current-context': 'prod',
+      clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1', 'insecure-skip-tls-verify': true } }],
+      users: [{ name: 'u', user: { token: 't' } }],
+      contexts: [{ name: 'prod', context: { cluster: 'c', user: 'u' } }],
+    };
+    const file = join(installed.folder, 'kubeconfig');
+    await writeFile(file, stringify(kubeconfig));
+    const asked = await installed.run('npx', 'fleet-endpoints', 'explain', '--kubeconfig', file, 'shop/web');
+    expect(asked).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED 127.0.0.1:1') });
+
+    const client = new Client({ name: 'test', version: '1' });
+    const program = join(installed.folder, 'node_modules/.bin/fleet-endpoints');
+    const env = userEnv as Record<string, string>;
+    await client.connect(
+      new StdioClientTransport({
+        command: program,
+        args: ['mcp', '--kubeconfig', file],
+        cwd: installed.folder,
+        env,
+      }),
+    );
+    try {
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(['list_services', 'explain']);
+      const given = { namespace: 'shop', service: 'web' };
+      expect(await client.callTool({ name: 'explain', arguments: given })).toMatchObject({ isError: true });
+    } finally {
+      await client.close();
+    }
   });
 
   it('`npx fleet-endpoints start` runs the whole system until Ctrl-C, and the other commands find it', async () => {

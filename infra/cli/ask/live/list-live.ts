@@ -5,6 +5,7 @@ import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
 import { answerOf } from '#infra/cli/ask/answer/service-answer.ts';
 import { worstCause } from '#infra/cli/ask/answer-text.ts';
 import { typeOf } from '#infra/cli/ask/list-services.ts';
+import type { ServiceData } from '#infra/cli/ask/service-list.ts';
 import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { collectionPath } from '#shared/clusters/api/resources.ts';
@@ -20,25 +21,32 @@ export interface LiveList {
   readonly format: OutputFormat | undefined;
 }
 
-interface Row {
+export interface LiveService {
   readonly service: Service;
   readonly answer: Answer;
 }
 
 /** Throws a UsageError for a namespace without a service. */
-export async function liveListLines(
+export async function liveServices(
   cluster: LiveCluster,
-  { namespace, isNotReadyOnly, format }: LiveList,
-): Promise<readonly Line[]> {
+  { namespace, isNotReadyOnly }: Omit<LiveList, 'format'>,
+): Promise<readonly LiveService[]> {
   const all = await liveRows(cluster, namespace);
   if (all.length === 0)
     throw new UsageError(
       namespace === undefined ? 'the cluster has no Service' : `namespace ${namespace} has no Service`,
     );
-  const shown = isNotReadyOnly ? all.filter(({ answer }) => healthOf(answer) !== 'good') : all;
+  return isNotReadyOnly ? all.filter(({ answer }) => healthOf(answer) !== 'good') : all;
+}
+
+export async function liveListLines(
+  cluster: LiveCluster,
+  { format, ...asked }: LiveList,
+): Promise<readonly Line[]> {
+  const shown = await liveServices(cluster, asked);
   if (format === 'name')
     return shown.map(({ service: { metadata } }) => `${metadata.namespace}/${metadata.name}`);
-  if (format === 'json' || format === 'yaml') return linesAsData(shown.map(rowData), format);
+  if (format === 'json' || format === 'yaml') return linesAsData(shown.map(liveServiceData), format);
   if (shown.length === 0) return ['every Service can be reached'];
   const [header = '', ...rows] = columns([
     ['namespace', 'service', 'type', 'ready', 'reach', ''],
@@ -54,23 +62,29 @@ export async function liveListLines(
   return [
     { text: header, style: 'title' },
     ...rows.map((text, i): Line => {
-      const style = healthOf((shown[i] as Row).answer);
+      const style = healthOf((shown[i] as LiveService).answer);
       return style === undefined || style === 'good' ? text : { text, style };
     }),
   ];
 }
 
-const rowData = ({ service: { metadata, ...service }, answer }: Row) => ({
-  namespace: metadata.namespace ?? '',
-  service: metadata.name,
-  type: typeOf({ metadata, ...service }),
+/** As with a hub, whose part is null. */
+export const liveServiceData = ({ service, answer }: LiveService): ServiceData => ({
+  namespace: service.metadata.namespace ?? '',
+  service: service.metadata.name,
+  type: typeOf(service),
   selected: answer.live,
   ready: answer.reachable,
   reach: answer.reach,
   causes: answer.causes,
+  message: `${answer.summary}.`,
+  ...{ state: null, writers: null, differs: null },
 });
 
-async function liveRows(cluster: LiveCluster, namespace: string | undefined): Promise<readonly Row[]> {
+async function liveRows(
+  cluster: LiveCluster,
+  namespace: string | undefined,
+): Promise<readonly LiveService[]> {
   const [services, pods, slices, nodes, workloads] = await Promise.all([
     cluster.list<Service>('services', collectionPath('Service', namespace ?? '')),
     cluster.list<Pod>('pods', collectionPath('Pod', namespace ?? '')),

@@ -1,0 +1,107 @@
+/** Questions to a hub. */
+import { describeClusters } from '#infra/cli/ask/cluster-list.ts';
+import { explainWithInput } from '#infra/cli/ask/explain-service.ts';
+import { explanationData } from '#infra/cli/ask/explanation-data.ts';
+import { addressesData, historyData, runData } from '#infra/cli/ask/history-data.ts';
+import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
+import { ofPod } from '#infra/cli/ask/history-text.ts';
+import { listedServices, serviceData } from '#infra/cli/ask/service-list.ts';
+import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
+import { spanMs, timeMs } from '#infra/cli/terminal/when.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
+import { type Arguments, answerSchema, listSchema, type Tool, takes } from './tool.ts';
+
+type AskedHub = Pick<Hub, 'table' | 'now'>;
+
+/** Newest runs in an answer of `history`, so that it fits into a model's context. */
+const mostRuns = 50;
+
+const ofService = ['cluster', 'namespace', 'service'] as const;
+const textOf = (given: Arguments, name: string): string | undefined => given[name] as string | undefined;
+const keyOf = (given: Arguments): ServiceKey => ({
+  cluster: String(given['cluster']),
+  namespace: String(given['namespace']),
+  name: String(given['service']),
+});
+
+export const hubTools = (hub: AskedHub): readonly Tool[] => [
+  {
+    name: 'list_clusters',
+    description:
+      'The clusters of the hub: mode, relay, differences, and how many Services cannot be reached.',
+    inputSchema: takes([]),
+    outputSchema: listSchema('clusters', 'cluster-list'),
+    answer: async () => ({ clusters: await describeClusters(hub) }),
+  },
+  {
+    name: 'list_services',
+    description: 'The Services of a cluster: whether each can be reached, and its causes.',
+    inputSchema: takes(['cluster'], ['namespace', 'notReadyOnly']),
+    outputSchema: listSchema('services', 'service-list'),
+    answer: (given) => services(hub, given),
+  },
+  {
+    name: 'explain',
+    description:
+      'Whether a Service can be reached now, why not and what to do next, with the place of each Pod and every object that is served.',
+    inputSchema: takes(ofService, ['pod']),
+    outputSchema: answerSchema('explanation'),
+    async answer(given) {
+      const { input, explanation } = await explainWithInput(
+        hub.table,
+        keyOf(given),
+        hub.now(),
+        textOf(given, 'pod'),
+      );
+      return explanationData(input, explanation);
+    },
+  },
+  {
+    name: 'explain_at',
+    description: 'The addresses of a Service at a past time, each with the reason.',
+    inputSchema: takes([...ofService, 'at'], ['pod']),
+    outputSchema: answerSchema('addresses'),
+    async answer(given) {
+      const key = keyOf(given);
+      const pod = textOf(given, 'pod');
+      const atMs = timeMs('at', textOf(given, 'at') ?? '', hub.now());
+      const all = await explainThen(hub.table, key, atMs, hub.now());
+      return addressesData(key, pod === undefined ? all : ofPod(all, pod));
+    },
+  },
+  {
+    name: 'history',
+    description: `What changed the endpoints of a Service, when, why and how late: the newest ${mostRuns} runs, the oldest first.`,
+    inputSchema: takes(ofService, ['since', 'pod', 'address']),
+    outputSchema: answerSchema('history'),
+    answer: (given) => history(hub, given),
+  },
+];
+
+async function services({ table, now }: AskedHub, given: Arguments): Promise<object> {
+  // Throws for an unknown cluster.
+  const [cluster = ''] = await chosenClusters(table, textOf(given, 'cluster'));
+  const listed = await listedServices(table, {
+    ...{ cluster, namespace: textOf(given, 'namespace'), now: now() },
+    isNotReadyOnly: given['notReadyOnly'] === true,
+  });
+  return { services: listed.map(serviceData) };
+}
+
+async function history({ table, now }: AskedHub, given: Arguments): Promise<object> {
+  const key = keyOf(given);
+  const since = textOf(given, 'since');
+  const filter = { address: textOf(given, 'address'), pod: textOf(given, 'pod') };
+  const nowMs = now();
+  const { records, remarks } = await readRuns(
+    table,
+    key,
+    { sinceMs: since === undefined ? 0 : nowMs - spanMs('since', since), nowMs },
+    filter,
+  );
+  return historyData(
+    key,
+    records.slice(-mostRuns).map((record) => runData(record, filter)),
+    remarks,
+  );
+}
