@@ -50,6 +50,12 @@ const answers: readonly Answer[] = [
     description: 'fleet-endpoints cluster list -o json',
   },
   {
+    name: 'cluster-zones',
+    type: 'ClusterZonesList',
+    title: 'ClusterZonesList',
+    description: 'fleet-endpoints cluster zone CLUSTER -o json',
+  },
+  {
     name: 'opt-in-check',
     type: 'OptInCheck',
     title: 'OptInCheck',
@@ -60,7 +66,7 @@ const answers: readonly Answer[] = [
 /** Text of each schema by the name of its file. */
 export function answerSchemas(): ReadonlyMap<string, string> {
   const generator = createGenerator({
-    path: 'infra/cli/ask/**/{explanation-data,history-data,service-list,cluster-list,opt-in-check}.ts',
+    path: 'infra/cli/ask/**/{explanation-data,history-data,service-list,cluster-list,cluster-zones,opt-in-check}.ts',
     tsconfig: 'tsconfig.json',
     // `npm run verify` checks the types.
     skipTypeCheck: true,

@@ -1,6 +1,6 @@
 /**
- * Zones of a cluster that traffic is to leave. An operator's switch ends by itself: each run
- * reads the time of its end.
+ * Zones of a cluster that traffic is to leave (docs/zones.md). An operator's switch ends by itself: each run reads the time
+ * of its end.
  */
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table, WriteCondition } from '#shared/store/table.ts';

@@ -10,6 +10,7 @@ import { milliseconds } from './arguments/milliseconds.ts';
 import { type OutputChoice, printingOf, withOutput } from './arguments/output-option.ts';
 import { handBackCommand } from './hand-back-command.ts';
 import { clusterCommands } from './wing.ts';
+import { zoneCommand } from './zone-command.ts';
 
 interface Chosen extends HubChoice, OutputChoice {
   readonly all?: boolean;
@@ -23,7 +24,6 @@ export const clusterCommand = (): Command => {
       'after',
       `
 Examples:
-  $ fleet-endpoints cluster list -o json
   $ fleet-endpoints cluster pause --all     # the kill switch
   $ fleet-endpoints cluster active shop-prod   # refuses with the reasons`,
     );
@@ -34,6 +34,7 @@ Examples:
     shadow(),
     active(),
     optIn(),
+    zoneCommand(),
     ...clusterCommands.map((command) => command()),
     register(),
     rebuild(),
