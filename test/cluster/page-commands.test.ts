@@ -101,7 +101,7 @@ it('the runbook’s command deletes the imports of a cluster that has left, and 
   ];
   await writeFile(join(folder, 'imports.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   await shell('kubectl apply -f imports.json');
-  await shell(commandWith('docs/runbook.md', 'kubectl delete serviceimports'));
+  await shell(commandWith('docs/clusterset.md', 'kubectl delete serviceimports'));
   expect((await shell('kubectl get serviceimports -A -o name')).stdout).toBe(
     'serviceimport.multicluster.x-k8s.io/theirs\n',
   );

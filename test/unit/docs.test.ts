@@ -172,9 +172,9 @@ it('every mutant that the work queue’s README names exists', () => {
   expect(named.filter((name) => !names.has(name ?? ''))).toEqual([]);
 });
 
-it('docs/architecture.md has the mechanism that every mutant of the simulation removes', () => {
-  const named = readFileSync('docs/architecture.md', 'utf8')
-    .split('\n')
+it('docs/architecture.md and docs/clusterset.md have the mechanism that every mutant of the simulation removes', () => {
+  const named = ['docs/architecture.md', 'docs/clusterset.md']
+    .flatMap((page) => readFileSync(page, 'utf8').split('\n'))
     .flatMap((line) => /\| mutants?: (.*) \|$/.exec(line)?.[1]?.split('; ') ?? []);
   expect(named.sort()).toEqual(mutants.map((m) => m.name).sort());
 });
