@@ -159,6 +159,8 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     terminal.print(
       `next: open ${console.url}, or run npx fleet-endpoints explain ${source.ids[0]}${service}`,
     );
+    if (!options.kubeconfig)
+      terminal.print(`break it: KUBECONFIG=${await files.writeKubeconfig(connections)} kubectl get pods -A`);
     if (clusterset.imports === 'active')
       for (const part of localParts) void part.report({ connections, print: terminal.print, signal });
   }

@@ -2,4 +2,4 @@
 // `npx fleet-endpoints` in a checkout: the sources as they are. The package has the same command as JavaScript.
 import '../local/node-version.mjs';
 
-await import('#infra/cli/command/fleet-endpoints.main.ts');
+await import('../cli/command/fleet-endpoints.main.ts');

@@ -3,13 +3,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { detailsOf, kindFacts, type RawObject, type StoreKind, storeKinds } from './api-kinds.ts';
+import { discoveryOf } from './discovery.ts';
 import { dryRunCreate } from './dry-run.ts';
 import { badRequest, Refusal } from './failure.ts';
 import { keyOf } from './history.ts';
 import { fieldMatch, labelMatch, type Target } from './list-selectors.ts';
 import { patchTypeOf } from './patch.ts';
+import { scaleOf, writeScale } from './scale.ts';
 import type { Store } from './store.ts';
 import type { DeleteOptions } from './stored-object.ts';
+import { asksForTable, tableOf } from './tables.ts';
 import { watchKind } from './watch.ts';
 
 export interface ApiServerOptions {
@@ -61,24 +64,39 @@ async function handle(
   if (/^\/(readyz|livez|healthz)$/.test(pathname)) return void response.end('ok');
   if (token && request.headers.authorization !== `Bearer ${token}`)
     throw new Refusal(401, 'Unauthorized', 'Unauthorized');
-  const body = parse((await text(request)) || '{}', 'object');
+  const sent = await text(request);
+  if (/protobuf/.test(request.headers['content-type'] ?? '')) throw unsupportedBody();
+  const body = parse(sent || '{}', 'object');
   if (pathname === '/version')
     return answer(response, 200, { major: '1', minor: '37', gitVersion: 'v1.37.2' });
   if (pathname.endsWith('/selfsubjectaccessreviews'))
     return answer(response, 201, { ...body, status: { allowed: true } });
 
+  const discovery = method === 'GET' ? discoveryOf(pathname) : undefined;
+  if (discovery) return answer(response, 200, discovery);
+  // An empty schema, as protobuf: kubectl then checks no fields.
+  if (pathname === '/openapi/v2') return void response.end();
+
   const [, root, namespace = '', plural, name, subresource] = route.exec(decodeURIComponent(pathname)) ?? [];
   const kind = storeKinds.find((k) => kindFacts[k].root === root && kindFacts[k].plural === plural);
-  const known = kind && (!subresource || kindFacts[kind].hasStatus);
+  const known =
+    kind &&
+    (!subresource || (subresource === 'scale' ? kindFacts[kind].hasScale : kindFacts[kind].hasStatus));
   if (!known) throw new Refusal(404, 'NotFound', 'the server could not find the requested resource', {});
   const manager = query.get('fieldManager') || request.headers['user-agent']?.split('/')[0] || 'unknown';
-  const write = { manager, ...(subresource && { subresource: 'status' as const }) };
+  const write = { manager, ...(subresource === 'status' && { subresource: 'status' as const }) };
+  const table = asksForTable(request.headers.accept);
+  if (subresource === 'scale' && name !== undefined && method !== 'DELETE') {
+    if (method === 'GET') return answer(response, 200, scaleOf(store.get(kind, namespace, name)));
+    const patch = method === 'PATCH' ? patchTypeOf(request.headers['content-type']) : undefined;
+    return answer(response, 200, writeScale(store, { kind, namespace, name, body, patch }, write));
+  }
   if (name === undefined) {
     const [byLabel, byField] = [
       labelMatch(query.get('labelSelector') ?? ''),
       fieldMatch(kind, query.get('fieldSelector') ?? ''),
     ];
-    const target: Target = { kind, namespace, query, match: (o) => byLabel(o) && byField(o) };
+    const target: Target = { kind, namespace, query, table, match: (o) => byLabel(o) && byField(o) };
     if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? ''))
       return watchKind(store, target, response);
     if (method === 'GET') return answer(response, 200, listPage(store, target));
@@ -92,8 +110,10 @@ async function handle(
       for (const { metadata } of items) store.delete(kind, metadata.namespace ?? '', metadata.name, body);
       return answer(response, 200, listOf(kind, { resourceVersion: String(store.resourceVersion) }, items));
     }
-  } else if (method === 'GET') return answer(response, 200, store.get(kind, namespace, name));
-  else if (method === 'PUT')
+  } else if (method === 'GET') {
+    const object = store.get(kind, namespace, name);
+    return answer(response, 200, table ? tableOf(kind, [object], { nowMs: Date.now() }) : object);
+  } else if (method === 'PUT')
     return answer(
       response,
       store.find(kind, namespace, name) ? 200 : 201,
@@ -124,10 +144,10 @@ async function handle(
 }
 
 const route =
-  /^(\/api\/v1|\/apis\/[a-z0-9.-]+\/[a-z0-9]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status))?$/;
+  /^(\/api\/v1|\/apis\/[a-z0-9.-]+\/[a-z0-9]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status|scale))?$/;
 
 /** Later pages show the state of the first page, as long as the history reaches back to it. */
-function listPage(store: Store, { kind, namespace, query, match }: Target): object {
+function listPage(store: Store, { kind, namespace, query, table, match }: Target): object {
   const token = query.get('continue');
   const page = token
     ? (parse(Buffer.from(token, 'base64url').toString(), 'continue token') as { rv: number; start: string })
@@ -141,7 +161,8 @@ function listPage(store: Store, { kind, namespace, query, match }: Target): obje
   const remaining = all.length - items.length;
   const place = { rv: resourceVersion, start: remaining > 0 ? keyOfItem(items.at(-1) as RawObject) : '' };
   const more = remaining > 0 && { continue: Buffer.from(JSON.stringify(place)).toString('base64url') };
-  return listOf(kind, { resourceVersion: String(resourceVersion), ...more }, items);
+  const metadata = { resourceVersion: String(resourceVersion), ...more };
+  return table ? tableOf(kind, items, { metadata, nowMs: Date.now() }) : listOf(kind, metadata, items);
 }
 
 /** The API server leaves out the kind of objects in a list. */
@@ -151,6 +172,13 @@ const listOf = (kind: StoreKind, metadata: object, items: readonly RawObject[]):
   metadata,
   items: items.map(({ kind: _, apiVersion: __, ...rest }) => rest),
 });
+
+const unsupportedBody = (): Refusal =>
+  new Refusal(
+    415,
+    'UnsupportedMediaType',
+    'the body of the request was in an unknown format - accepted media types include: application/json',
+  );
 
 function parse(json: string, what: string): Record<string, unknown> {
   try {

@@ -11,6 +11,8 @@ export interface Target {
   readonly namespace: string;
   readonly query: URLSearchParams;
   readonly match: Match;
+  /** The client asks for a table for people. */
+  readonly table: boolean;
 }
 
 export function labelMatch(text: string): Match {

@@ -12,7 +12,7 @@ export function patchTypeOf(contentType: string | undefined): PatchType {
 
 /** Applies a patch by RFC 7396. A strategic patch merges lists of objects that have a merge key. */
 export function applyPatch(target: unknown, patch: unknown, type: PatchType, field = ''): unknown {
-  const key = mergeKeys[field];
+  const key = mergeKeyOf(field, patch);
   if (type === 'strategic' && key && Array.isArray(patch) && Array.isArray(target))
     return mergeLists(target, patch, key);
   if (!isMap(patch)) return patch;
@@ -22,6 +22,14 @@ export function applyPatch(target: unknown, patch: unknown, type: PatchType, fie
     else result[name] = applyPatch(result[name], value, type, name);
   }
   return result;
+}
+
+/** The ports of a container and those of a Service have keys of their own. */
+function mergeKeyOf(field: string, patch: unknown): string | undefined {
+  if (field !== 'ports') return mergeKeys[field];
+  return Array.isArray(patch) && patch.some((p) => isMap(p) && 'containerPort' in p)
+    ? 'containerPort'
+    : 'port';
 }
 
 const mergeKeys: { readonly [field: string]: string } = {

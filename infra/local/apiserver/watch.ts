@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { kindFacts } from './api-kinds.ts';
+import { kindFacts, type RawObject } from './api-kinds.ts';
 import { badRequest, Refusal } from './failure.ts';
 import type { StoreEvent } from './history.ts';
 import type { Target } from './list-selectors.ts';
 import type { Store } from './store.ts';
+import { tableOf } from './tables.ts';
 
 /**
  * Writes events until the time is up or the client disconnects. After the request is parsed, every failure is
@@ -11,7 +12,7 @@ import type { Store } from './store.ts';
  */
 export function watchKind(
   store: Store,
-  { kind, namespace, query, match }: Target,
+  { kind, namespace, query, table, match }: Target,
   response: ServerResponse,
 ): void {
   const given = query.get('resourceVersion') ?? '';
@@ -21,8 +22,11 @@ export function watchKind(
   const start = fromState ? store.resourceVersion : Number(given);
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
 
+  const rendered = (object: object): object =>
+    table && 'metadata' in object ? tableOf(kind, [object as RawObject], { nowMs: Date.now() }) : object;
   const send = (type: string, object: object): void => {
-    response.write(`${JSON.stringify({ type, object })}\n`);
+    const sent = type === 'BOOKMARK' || type === 'ERROR' ? object : rendered(object);
+    response.write(`${JSON.stringify({ type, object: sent })}\n`);
     // A client that is too far behind is disconnected.
     if (response.writableLength > 64e6) response.destroy();
   };

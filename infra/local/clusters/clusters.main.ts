@@ -2,16 +2,14 @@
  * The process of the embedded clusters, each with an API server and a demonstration workload. They live in
  * memory: after a restart they are new clusters.
  */
-import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { startEmbeddedCluster } from '../apiserver/embedded.ts';
-import type { ApiServer } from '../apiserver/http.ts';
 import { childEnv, onStop, portOf, report, writeLine } from '../processes/child-process.ts';
 import { embeddedRange } from './pod-ranges.ts';
 import { startWorkload } from './workload.ts';
 
 const ids = JSON.parse(process.env[childEnv.clusters] ?? '[]') as string[];
 const stopping = new AbortController();
-const servers = new Map<string, ApiServer>();
+const servers = new Map<string, Awaited<ReturnType<typeof startEmbeddedCluster>>>();
 for (const [i, id] of ids.entries()) servers.set(id, await startEmbeddedCluster({ port: portOf(i) }));
 report({
   ports: [...servers.values()].map((s) => Number(new URL(s.url).port)),
@@ -23,13 +21,8 @@ onStop(async () => {
 });
 
 const exports = process.env[childEnv.exports] === '1';
-for (const [i, [id, { url }]] of [...servers].entries()) {
+for (const [i, [id, { store }]] of [...servers].entries()) {
   // The log of one workload is enough to read.
   const log = (line: string) => id === ids[0] && writeLine(line);
-  const transport = httpTransport({ server: url }, { userAgent: 'fleet-endpoints-workload' });
-  startWorkload(transport, { signal: stopping.signal, log, range: embeddedRange(i), exports }).catch(
-    (e: Error) => {
-      if (!stopping.signal.aborted) log(`workload: ${e.message}`);
-    },
-  );
+  startWorkload(store, { signal: stopping.signal, log, range: embeddedRange(i), exports });
 }

@@ -14,6 +14,32 @@ export interface ConnectionFiles {
   /** File with the connection of one cluster, for its relay. */
   of(cluster: string): string;
   write(connections: Connections): Promise<void>;
+  /** Writes a kubeconfig of the clusters. Resolves to its path. */
+  writeKubeconfig(connections: Connections): Promise<string>;
+}
+
+/**
+ * Text of a kubeconfig for the embedded clusters, which ask for no credentials. JSON is YAML, too. Its current
+ * context is the first cluster.
+ */
+export function kubeconfigText(connections: Connections): string {
+  const entries = Object.entries(connections);
+  return JSON.stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': entries[0]?.[0] ?? '',
+      // The Kubernetes client refuses a server without TLS but for this.
+      clusters: entries.map(([name, { server }]) => ({
+        name,
+        cluster: { server, 'insecure-skip-tls-verify': true },
+      })),
+      users: [{ name: 'demo', user: {} }],
+      contexts: entries.map(([name]) => ({ name, context: { cluster: name, user: 'demo' } })),
+    },
+    undefined,
+    2,
+  );
 }
 
 /**
@@ -23,9 +49,9 @@ export interface ConnectionFiles {
 export function connectionFiles(dir: string): ConnectionFiles {
   const all = join(dir, 'connections.json');
   const of = (cluster: string) => join(dir, `connection-${cluster}.json`);
-  async function replace(file: string, content: unknown): Promise<void> {
+  async function replace(file: string, content: string): Promise<void> {
     const temporary = `${file}.new`;
-    await writeFile(temporary, JSON.stringify(content), { mode: 0o600 });
+    await writeFile(temporary, content, { mode: 0o600 });
     await chmod(temporary, 0o600);
     await rename(temporary, file);
   }
@@ -33,8 +59,14 @@ export function connectionFiles(dir: string): ConnectionFiles {
     all,
     of,
     async write(connections) {
-      await replace(all, connections);
-      for (const [cluster, connection] of Object.entries(connections)) await replace(of(cluster), connection);
+      await replace(all, JSON.stringify(connections));
+      for (const [cluster, connection] of Object.entries(connections))
+        await replace(of(cluster), JSON.stringify(connection));
+    },
+    async writeKubeconfig(connections) {
+      const file = join(dir, 'kubeconfig');
+      await replace(file, kubeconfigText(connections));
+      return file;
     },
   };
 }

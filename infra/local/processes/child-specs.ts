@@ -16,7 +16,7 @@ export interface LocalHub {
   readonly tableUrl: string;
   readonly queuesUrl: string;
   readonly queues: { readonly [cluster: string]: QueueUrls };
-  readonly connections: ConnectionFiles;
+  readonly connections: Pick<ConnectionFiles, 'all' | 'of'>;
 }
 
 export const tableProcess = (dataDir: string): ChildSpec => ({

@@ -69,7 +69,7 @@ async function startRelay(scene: Scene, name: string) {
     mode: 0o600,
   });
   const { tableUrl } = addresses;
-  const connections = { all: file, of: () => file, write: async () => {} };
+  const connections = { all: file, of: () => file };
   // The queue's URL contains its address.
   const queuesUrl = `http://127.0.0.1:${toQueues.port}`;
   const through = { [cluster]: { ...queues, events: `${queuesUrl}${new URL(queues.events).pathname}` } };

@@ -177,7 +177,7 @@ async function secondWorker(
     tableUrl,
     queuesUrl,
     queues: { [cluster]: queues },
-    connections: { all, of: () => all, write: async () => {} },
+    connections: { all, of: () => all },
   });
   const spec = specs.find((s) => s.name === 'sync');
   if (!spec) throw new Error('a local run has no process sync');
