@@ -47,6 +47,12 @@ export const awayNow = ({ zones }: Zones, nowMs: number): readonly ZoneAway[] =>
 export const zonesAway = (cluster: Zones, nowMs: number): ReadonlySet<string> =>
   new Set(awayNow(cluster, nowMs).map(({ zone }) => zone));
 
+/** A clause about a pod in the zone. */
+export function awayText({ zone, id, untilMs, by }: ZoneAway): string {
+  const until = new Date(untilMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  return `its zone ${zone}${id ? ` (${id})` : ''} is away until ${until}, by ${by}`;
+}
+
 const textOf = (zones: ReadonlySet<string>): string => [...zones].sort().join();
 
 /**

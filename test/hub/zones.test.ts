@@ -1,5 +1,7 @@
 /** Zones that an operator sends traffic away from, for a time. */
 import { describe, expect, it } from 'vitest';
+import { explain } from '#infra/cli/ask/explain-service.ts';
+import { readRuns } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
@@ -110,6 +112,37 @@ describe('a zone that an operator sends traffic away from', () => {
     await send(world, []);
     await pass(2);
     expect(inSlices(world)).toBe('a-1,a-2,b-1,c-1');
+  });
+
+  it('explain and the history say why a pod left, and explain why a zone stays', async () => {
+    const { world, pass } = await zonal([aService(), ...three]);
+    const asked = async () => explain(world.table, { cluster, namespace: 'default', name: 'svc' }, world.now);
+    await pass(8);
+    await send(world, ['a']);
+    await pass(2);
+    const until = '2026-01-02T01:00:08Z';
+    const away = { place: 'absent', reason: 'ZoneAway', why: `its zone a is away until ${until}, by me` };
+    const { pods, answer } = await asked();
+    expect(pods.map((p) => [p.pod, p.endpoints.reason, p.slices[0]?.reason])).toEqual([
+      ['a-1', 'ZoneAway', 'ZoneAway'],
+      ['a-2', 'ZoneAway', 'ZoneAway'],
+      ['b-1', 'Ready', 'Ready'],
+      ['c-1', 'Ready', 'Ready'],
+    ]);
+    expect(pods[0]).toMatchObject({ endpoints: away, slices: [{ family: 'IPv4', ...away }] });
+    expect(answer?.causes.map(({ code, weight }) => `${code} ${weight}`)).toContain('ZoneAway note');
+
+    const key = { cluster, namespace: 'default', name: 'svc' };
+    const { runs } = await readRuns(world.table, key, { sinceMs: 0, nowMs: world.now });
+    expect(JSON.stringify(runs)).toContain('its zone a is away until');
+
+    for (const gone of ['b-1', 'c-1']) world.store.remove('Pod', 'default', gone);
+    await pass(2);
+    const held = await asked();
+    expect(held.pods[0]).toMatchObject({ slices: [{ place: 'ready', reason: 'Ready' }] });
+    expect(held.groups[0]?.facts.find(({ label }) => label === 'Zone')?.text).toMatch(
+      /no ready pod elsewhere/,
+    );
   });
 
   it('a zone stays where nothing is ready elsewhere, and returns with the last pod elsewhere', async () => {

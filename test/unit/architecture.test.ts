@@ -69,7 +69,7 @@ const rules: readonly Rule[] = [
       /^(shared\/clusters\/api|infra\/cli\/ask\/explain|infra\/cli\/ask\/history)\//.test(file) &&
       /^(\.\.\/|#shared\/(store|clusters)\/)/.test(from) &&
       !typeOnly &&
-      !/^#shared\/clusters\/(relay\/first-lists|writer\/(mode|writer-for))\.ts$/.test(from),
+      !/^#shared\/clusters\/(relay\/first-lists|writer\/(mode|writer-for)|zones-away)\.ts$/.test(from),
   },
   {
     name: 'the rules of the work queue know the type of a wake-up only',

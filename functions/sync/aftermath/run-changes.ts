@@ -1,6 +1,7 @@
 /** What a run changed of its service's addresses, and why. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
+import { awayText } from '#shared/clusters/zones-away.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/controllers/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/controllers/history/changes.ts';
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
@@ -8,8 +9,10 @@ import { shortened } from '#shared/controllers/history/shortened.ts';
 import { isOwnedBy } from '#shared/controllers/slices/planned-slice.ts';
 import { verdictsOf } from '#shared/controllers/verdicts/pod-verdicts.ts';
 import type { ChangeReason, PodVerdicts } from '#shared/controllers/verdicts/verdict.ts';
+import { podsAway } from '#shared/controllers/zones/pods-away.ts';
 import { isController, outputKindOf } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, fieldManagerOf } from '#shared/kube/names.ts';
+import { zoneOf } from '#shared/kube/nodes.ts';
 import type { EndpointSlice, OutputKind } from '#shared/kube/types.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
@@ -69,22 +72,42 @@ function whyOf({ server, inputs, result: { cluster } }: ReachedRun): Why {
     (r) => r.kind === 'Endpoints' && r.object?.metadata.annotations?.[annotationOverCapacity] !== undefined,
   );
   const handedOver = handOverReason(inputs, cluster);
+  const away = awayOf(inputs, cluster);
   return (name, where) => {
     const isThere = name !== '' && cluster !== undefined;
     const { reason, why } =
       handedOver[where === inEndpoints ? 'endpoints' : 'slices'] ??
-      (isThere ? causeOfPod(inputs, name, where, isOverCapacity) : withoutPod);
+      (isThere ? causeOfPod(inputs, name, where, { isOverCapacity, away: away(name) }) : withoutPod);
     return { reason, why: shortened(why) };
   };
 }
 
 const withoutPod: Cause = { reason: 'NoPod', why: 'an address without a pod' };
 
-function causeOfPod(inputs: Inputs, name: string, where: string, isOverCapacity: boolean): Cause {
+/** Why a pod is left out while its zone is away, by its name. */
+function awayOf(
+  { service, pods, nodes, zonesAway }: Inputs,
+  cluster: ClusterRecord | undefined,
+): (name: string) => string | undefined {
+  const { pods: out } = service ? podsAway(service, { pods, nodes, zonesAway }) : { pods: new Set() };
+  return (name) => {
+    if (!out.has(name)) return undefined;
+    const node = nodes.get(pods.find(({ metadata }) => metadata.name === name)?.spec?.nodeName ?? '');
+    const entry = cluster?.zones.byOperators.find(({ zone }) => node && zone === zoneOf(node));
+    return entry ? awayText(entry) : 'its zone is away';
+  };
+}
+
+interface Known {
+  readonly isOverCapacity: boolean;
+  readonly away: string | undefined;
+}
+
+function causeOfPod(inputs: Inputs, name: string, where: string, { isOverCapacity, away }: Known): Cause {
   const { service, nodes, namespacePods } = inputs;
   // Mostly of one pod, so that a map of them all would not pay.
   const pod = namespacePods.find((p) => p.name === name)?.pod;
-  const { endpoints, slices } = verdictsOf(service, { pod, formerLabels: [] }, nodes);
+  const { endpoints, slices } = verdictsOf(service, { pod, formerLabels: [], away }, nodes);
   if (where === inEndpoints) return isOverCapacity ? overCapacity(endpoints) : endpoints;
   return slices.find((s) => s.family === where) ?? withoutFamily(service !== undefined, where);
 }

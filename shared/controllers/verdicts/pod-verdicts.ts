@@ -33,6 +33,8 @@ type SliceVerdict = PodVerdict<SlicePlace>;
 export interface PodToJudge {
   readonly pod: Pod | undefined;
   readonly formerLabels: readonly Labels[];
+  /** Why it is left out while its zone is away. Undefined if it is not. */
+  readonly away?: string | undefined;
 }
 
 /**
@@ -41,20 +43,27 @@ export interface PodToJudge {
  */
 export function verdictsOf(
   service: Service | undefined,
-  { pod, formerLabels }: PodToJudge,
+  { pod, formerLabels, away }: PodToJudge,
   nodes: ReadonlyMap<string, Node>,
 ): PodVerdicts {
   const families = service ? addressTypesOf(service) : [];
   const selector = selectorOf(service);
   if (service && pod && selectorMatches(selector, pod.metadata.labels)) {
     return {
-      endpoints: endpointsVerdict(pod, service),
-      slices: families.map((family) => ({ family, ...sliceVerdict(pod, service, family, nodes) })),
+      endpoints: unlessAway(endpointsVerdict(pod, service), away),
+      slices: families.map((family) => ({
+        family,
+        ...unlessAway(sliceVerdict(pod, service, family, nodes), away),
+      })),
     };
   }
   const verdict = unselected(service, selector, pod, formerLabels);
   return { endpoints: verdict, slices: families.map((family) => ({ family, ...verdict })) };
 }
+
+/** The other pods decide whether a zone's pods are left out, so the caller says so. */
+const unlessAway = <P extends string>(verdict: PodVerdict<P>, away: string | undefined) =>
+  away === undefined || verdict.place === 'absent' ? verdict : absent('ZoneAway', away);
 
 /**
  * Returns the selector that the controllers use, or undefined for a service whose endpoints they do not

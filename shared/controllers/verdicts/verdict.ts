@@ -23,6 +23,7 @@ export const reasons = [
   'NoMatchingPort',
   'NoServicePorts',
   'OverCapacity',
+  'ZoneAway',
   'NotSelected',
   'PodDeleted',
   'ServiceDeleted',

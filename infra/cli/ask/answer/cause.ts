@@ -35,6 +35,7 @@ export const causeCodes = [
   'NotReady',
   'PublishedNotReady',
   'OverCapacity',
+  'ZoneAway',
   'NotWritten',
   'Stale',
   'Refused',

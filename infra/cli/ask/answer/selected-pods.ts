@@ -4,7 +4,7 @@ import type { PodVerdicts } from '#shared/controllers/verdicts/verdict.ts';
 import { isPodTerminal } from '#shared/kube/pods.ts';
 import { type Selector, selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { CoreEvent, Pod, Service } from '#shared/kube/types.ts';
-import { bad, type Cause, warning } from './cause.ts';
+import { bad, type Cause, note, warning } from './cause.ts';
 import { podCause } from './causes/pod-cause.ts';
 import type { World } from './world.ts';
 
@@ -35,7 +35,8 @@ function selectedPod(
   pod: Pod,
   events: readonly CoreEvent[],
 ): SelectedPod {
-  const verdicts = verdictsOf(service, { pod, formerLabels: [] }, nodes);
+  const away = around.away?.get(pod.metadata.name);
+  const verdicts = verdictsOf(service, { pod, formerLabels: [], away }, nodes);
   const judged = podCause(pod, { node: nodes.get(pod.spec?.nodeName ?? ''), events });
   const live = `kubectl endpoints explain svc/${name} -n ${pod.metadata.namespace}: the hub does not read why`;
   const own = around.isProjected && judged?.code === 'NotReady' ? { ...judged, next: live } : judged;
@@ -78,6 +79,8 @@ function placeCause(pod: Pod, { slices }: PodVerdicts): Cause | undefined {
         `its node ${pod.spec?.nodeName} does not exist: the slices leave it out`,
         `kubectl get node ${pod.spec?.nodeName}`,
       );
+    case 'ZoneAway':
+      return note('ZoneAway', first.why);
     case 'NoPodIP':
       return make('NoPodIP', first.why);
     default:

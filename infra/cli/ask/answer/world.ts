@@ -70,6 +70,8 @@ export interface Surroundings {
   readonly isEveryNode?: boolean;
   /** Pods have no more than the controllers read: no containers, no reasons. */
   readonly isProjected?: boolean;
+  /** Why pods are left out while their zone is away, by name. */
+  readonly away?: ReadonlyMap<string, string>;
   /** Pods could not be read: `pods` is empty. */
   readonly isWithoutPods?: boolean;
 }

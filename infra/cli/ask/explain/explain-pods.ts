@@ -31,6 +31,8 @@ import { endpointsPlaces, slicePlaces } from './saved.ts';
 export interface PodsInput
   extends Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'asked'> {
   readonly writers: Writers;
+  /** Why pods are left out while their zone is away, by name. */
+  readonly away?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Returns every pod that the service selects, nearly selects, formerly selected or still lists. */
@@ -101,9 +103,9 @@ function explainPod(
   relation: PodExplanation['relation'],
   capacity: Capacity | undefined,
 ): PodExplanation {
-  const { service, nodes, writers, saved, optsIn, inEndpoints, inSlices } = world;
+  const { service, nodes, writers, saved, optsIn, inEndpoints, inSlices, away } = world;
   const { name } = known;
-  const { endpoints, slices } = verdictsOf(service, known, nodes);
+  const { endpoints, slices } = verdictsOf(service, { ...known, away: away?.get(name) }, nodes);
   const isOverCapacity = endpoints.place !== 'absent' && capacity !== undefined && !capacity.places.has(name);
   const inFull =
     relation === 'selected' && optsIn
@@ -149,12 +151,12 @@ interface Capacity {
 
 /** Returns undefined if all addresses fit. */
 function capacityOf(
-  { namespace, name, pods }: PodsInput,
+  { namespace, name, pods, away }: PodsInput,
   service: Service,
   selector: Selector,
 ): Capacity | undefined {
   const selected = pods.flatMap(({ pod }) =>
-    pod && selectorMatches(selector, pod.metadata.labels) ? [pod] : [],
+    pod && !away?.has(pod.metadata.name) && selectorMatches(selector, pod.metadata.labels) ? [pod] : [],
   );
   const { write } = decideEndpoints({
     namespace,

@@ -1,6 +1,8 @@
 /** Explains from the snapshot why a service has an address or lacks it. */
+import { writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { awayPods } from './away-pods.ts';
 import type { Explanation } from './explanation.ts';
-import { clusterFacts, savedFacts, serviceFacts, workFacts } from './facts.ts';
+import { clusterFacts, fact, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import { answered, hubHealth, stateOf, summaryOf, unread } from './hub-answer.ts';
 import type { ExplainInput } from './input.ts';
 import { savedAddresses } from './saved.ts';
@@ -38,7 +40,15 @@ const groupsOf = (input: ExplainInput, isOwn: boolean): Explanation['groups'] =>
   const { service, hints, cluster, set } = input;
   return [
     ...(service
-      ? [{ title: 'Service', facts: serviceFacts(service, { hints, writer: writerFacts(service, cluster) }) }]
+      ? [
+          {
+            title: 'Service',
+            facts: [
+              ...serviceFacts(service, { hints, writer: writerFacts(service, cluster) }),
+              ...fact('Zone', awayPods(input, writersFor(service, cluster)).isHeld ? heldText : undefined),
+            ],
+          },
+        ]
       : []),
     ...(set?.groups ?? []),
     ...(isOwn
@@ -50,3 +60,5 @@ const groupsOf = (input: ExplainInput, isOwn: boolean): Explanation['groups'] =>
     { title: 'Cluster', facts: clusterFacts(input) },
   ];
 };
+
+const heldText = 'its pods in a zone that is away stay: no ready pod elsewhere serves all that they serve';

@@ -3,6 +3,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
+import { awayNow } from '#shared/clusters/zones-away.ts';
 import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
@@ -141,6 +142,7 @@ export function clusterFacts({
     ...fact('Kubernetes', versionText(cluster)),
     ...fact('Opt-in', cluster.withdrawsOptIn ? 'being withdrawn' : cluster.optIn),
     ...more,
+    ...fact('Zones away', zonesText(cluster, now)),
     ...fact('Circuit', circuitText(cluster, now)),
     ...fact(
       'First lists',
@@ -162,6 +164,14 @@ export function clusterFacts({
     ...fact('Endpoints per slice', `at most ${maxEndpointsPerSlice}`),
   ];
 }
+
+const zonesText = (cluster: ClusterRecord, now: number): string =>
+  awayNow(cluster, now)
+    .map(({ zone, untilMs, by, reason }) => {
+      const why = reason ? `: ${reason}` : '';
+      return `${zone} until ${comingText(untilMs, now)}, by ${by}${why}`;
+    })
+    .join('; ');
 
 function versionText(cluster: ClusterRecord): string | undefined {
   const { kubernetesVersion } = cluster.relay;

@@ -2,6 +2,7 @@
 import { type Health, healthOf } from '#infra/cli/ask/answer/health.ts';
 import { type Answer, answerOf } from '#infra/cli/ask/answer/service-answer.ts';
 import { type Writers, writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { awayPods } from './away-pods.ts';
 import { missingLists, notKnown } from './cluster-known.ts';
 import { explainPods } from './explain-pods.ts';
 import type { PodExplanation, ServiceState } from './explanation.ts';
@@ -17,16 +18,17 @@ export interface Answered {
 export function answered(input: ExplainInput, standing: Standing): Answered {
   const { namespace, name, service, nodes, saved: served, now } = input;
   const writers = writersFor(service, input.cluster);
+  const { why: away } = awayPods(input, writers);
   const answer = answerOf({
     ...{ namespace, name, service, nodes, served, now },
     pods: input.pods.flatMap(({ pod }) => pod ?? []),
-    around: { isProjected: true },
+    around: { isProjected: true, away },
     writing: {
       text: standing.state === 'Written' ? quirk : (overtaken[standing.state]?.text ?? standing.text),
       isUnderWay: standing.isUnderWay === true || standing.state === 'Same',
     },
   });
-  const pods = explainPods({ ...input, writers }, answer.reachablePods);
+  const pods = explainPods({ ...input, writers, away }, answer.reachablePods);
   return { answer: isServedKnown(input, writers) ? answer : undefined, pods };
 }
 
