@@ -11,7 +11,9 @@ export const suites = {
   'opt-in': { config: onOneCluster, files: ['test/cluster/opt-in/opt-in.test.ts'] },
   rights: {
     config: onOneCluster,
-    files: ['', 'opt-in/', 'clusterset/'].map((folder) => `test/cluster/${folder}writer-limits.test.ts`),
+    files: ['cluster', 'cluster/opt-in', 'clusterset/cluster'].map(
+      (folder) => `test/${folder}/writer-limits.test.ts`,
+    ),
   },
   imports: {
     config: 'test/clusterset/multi-cluster/vitest.config.ts',
