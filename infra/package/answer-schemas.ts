@@ -44,6 +44,12 @@ const answers: readonly Answer[] = [
     description: 'a line of fleet-endpoints history CLUSTER NAMESPACE/SERVICE -f -o json',
   },
   {
+    name: 'timeline',
+    type: 'TimelineData',
+    title: 'Timeline',
+    description: 'fleet-endpoints explain CLUSTER NAMESPACE/SERVICE --timeline POD -o json',
+  },
+  {
     name: 'cluster-list',
     type: 'ClusterList',
     title: 'ClusterList',
@@ -66,7 +72,7 @@ const answers: readonly Answer[] = [
 /** Text of each schema by the name of its file. */
 export function answerSchemas(): ReadonlyMap<string, string> {
   const generator = createGenerator({
-    path: 'infra/cli/ask/**/{explanation-data,history-data,service-list,cluster-list,cluster-zones,opt-in-check}.ts',
+    path: 'infra/cli/ask/**/{explanation-data,history-data,service-list,cluster-list,cluster-zones,opt-in-check,timeline-answer}.ts',
     tsconfig: 'tsconfig.json',
     // `npm run verify` checks the types.
     skipTypeCheck: true,

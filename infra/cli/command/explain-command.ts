@@ -9,6 +9,7 @@ interface Chosen extends HubChoice, OutputChoice {
   readonly allNamespaces?: boolean;
   readonly at?: string;
   readonly notReady?: boolean;
+  readonly timeline?: string;
   readonly watch?: boolean;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -33,6 +34,7 @@ const command = (isLive: (options: Chosen) => boolean): Command =>
     .argument('[pod]', 'this pod alone')
     .option('-A, --all-namespaces', 'lists the services, and what can be reached')
     .option('--at <time>', 'at 2026-03-01T14:03:00Z, 14:03 (UTC) or 20m (ago)')
+    .option('--timeline <pod>', 'its way to an endpoint, step by step')
     .option('--not-ready', 'only pods and services that are not ready')
     .option('-w, --watch', 'prints again at each change')
     .option('--context <name>', 'of kubectl: asks its cluster, without a hub')
@@ -61,8 +63,8 @@ Examples:
         const { format } = printing;
         const list = await listOf(table, chosen, service, options);
         if (list) {
-          if (options.at !== undefined || options.watch)
-            throw new UsageError('--at and --watch need a service: CLUSTER NAMESPACE/SERVICE');
+          if (options.at !== undefined || options.watch || options.timeline !== undefined)
+            throw new UsageError('--at, --watch and --timeline need a service: CLUSTER NAMESPACE/SERVICE');
           const { serviceListLines } = await import('#infra/cli/ask/service-list.ts');
           const { printLines } = await import('#infra/cli/terminal/print-answer.ts');
           return printLines(
@@ -84,6 +86,11 @@ Examples:
             import('./print-explanation.ts'),
           ]);
         const key = await serviceOf(table, chosen, service, options.namespace);
+        if (options.timeline !== undefined) {
+          const { hubTimeline } = await import('#infra/cli/ask/timeline/hub-timeline.ts');
+          const { printTimeline } = await import('./print-explanation.ts');
+          return printTimeline(await hubTimeline(table, key, options.timeline, now()), printing);
+        }
         if (options.at !== undefined) {
           const { addressLines } = await import('./arguments/explain-at.ts');
           return printLines(

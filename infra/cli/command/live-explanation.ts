@@ -11,7 +11,7 @@ import { kubeconfigCluster } from '#infra/local/clusters/kubeconfig.ts';
 import { mcsVersions } from '#shared/clusters/api/mcs-versions.ts';
 import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { type OutputChoice, printingOf } from './arguments/output-option.ts';
-import { printExplanation } from './print-explanation.ts';
+import { printExplanation, printTimeline } from './print-explanation.ts';
 
 export interface LiveChoice extends OutputChoice {
   readonly kubeconfig?: string;
@@ -19,6 +19,7 @@ export interface LiveChoice extends OutputChoice {
   readonly namespace?: string;
   readonly allNamespaces?: boolean;
   readonly notReady?: boolean;
+  readonly timeline?: string;
   readonly watch?: boolean;
 }
 
@@ -40,6 +41,11 @@ export async function explainByKubeconfig(
       return printLines(await liveListLines(cluster(), list), printing);
     }
     const asked = serviceOf(service, options.namespace ?? found.namespace);
+    if (options.timeline !== undefined) {
+      const { liveTimeline } = await import('#infra/cli/ask/timeline/live-timeline.ts');
+      const of = { context: found.context, ...asked, pod: options.timeline };
+      return printTimeline(await liveTimeline(cluster(), of), printing);
+    }
     const print = printExplanation({ printing, isNotReadyOnly: options.notReady === true, pod });
     const answer = async (): Promise<void> => {
       const live = cluster();

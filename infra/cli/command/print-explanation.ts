@@ -3,7 +3,14 @@
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { explanationLines } from '#infra/cli/ask/explain-text.ts';
 import type { ExplanationData } from '#infra/cli/ask/explanation-data.ts';
+import { type TimelineOf, timelineData, timelineLines } from '#infra/cli/ask/timeline/timeline-answer.ts';
 import { linesAsData, type Printing, printLines } from '#infra/cli/terminal/print-answer.ts';
+
+export function printTimeline(of: TimelineOf, printing: Printing): void {
+  const { format } = printing;
+  const isData = format === 'json' || format === 'yaml';
+  printLines(isData ? linesAsData(timelineData(of), format) : timelineLines(of), printing);
+}
 
 export interface ExplanationPrinting {
   readonly printing: Printing;

@@ -3,6 +3,8 @@ import { liveExplanationData } from '#infra/cli/ask/explanation-data.ts';
 import { explainLive } from '#infra/cli/ask/live/explain-live.ts';
 import { liveServiceData, liveServices } from '#infra/cli/ask/live/list-live.ts';
 import type { LiveCluster } from '#infra/cli/ask/live/live-cluster.ts';
+import { liveTimeline } from '#infra/cli/ask/timeline/live-timeline.ts';
+import { timelineData } from '#infra/cli/ask/timeline/timeline-answer.ts';
 import { answerSchema, listSchema, type Tool, takes } from './tool.ts';
 
 /** Each question reads the cluster anew. */
@@ -30,6 +32,17 @@ export const clusterTools = (context: string, cluster: () => LiveCluster): reado
         pod: pod as string | undefined,
       });
       return liveExplanationData(explanation, live.now());
+    },
+  },
+  {
+    name: 'timeline',
+    description:
+      'The way of a Pod to an endpoint, step by step with times: where the time went, or what it waits for.',
+    inputSchema: takes(['namespace', 'service', 'pod']),
+    outputSchema: answerSchema('timeline'),
+    async answer({ namespace, service, pod }) {
+      const of = { context, namespace: String(namespace), name: String(service), pod: String(pod) };
+      return timelineData(await liveTimeline(cluster(), of));
     },
   },
 ];

@@ -6,6 +6,8 @@ import { addressesData, historyData, runData } from '#infra/cli/ask/history-data
 import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
 import { ofPod } from '#infra/cli/ask/history-text.ts';
 import { listedServices, serviceData } from '#infra/cli/ask/service-list.ts';
+import { hubTimeline } from '#infra/cli/ask/timeline/hub-timeline.ts';
+import { timelineData } from '#infra/cli/ask/timeline/timeline-answer.ts';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
 import { spanMs, timeMs } from '#infra/cli/terminal/when.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -55,6 +57,15 @@ export const hubTools = (hub: AskedHub): readonly Tool[] => [
       );
       return explanationData(input, explanation);
     },
+  },
+  {
+    name: 'timeline',
+    description:
+      'The way of a Pod to an endpoint, step by step with times: where the time went, or what it waits for.',
+    inputSchema: takes([...ofService, 'pod']),
+    outputSchema: answerSchema('timeline'),
+    answer: async (given) =>
+      timelineData(await hubTimeline(hub.table, keyOf(given), String(given['pod']), hub.now())),
   },
   {
     name: 'explain_at',

@@ -37,7 +37,7 @@ describe('the package', () => {
       /^package\/dist\/functions\/(ingest|sync|sweep|register)\/index\.mjs(\.map)?$/,
       /^package\/dist\/constructs\/(index\.js|package\.json|types\/[\w./-]+\.d\.ts)$/,
       /^package\/dist\/clusters\.schema\.json$/,
-      /^package\/dist\/schemas\/(explanation|history|run|addresses|cluster-list|service-list|opt-in-check)\.schema\.json$/,
+      /^package\/dist\/schemas\/[\w-]+\.schema\.json$/,
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
@@ -161,7 +161,7 @@ describe('in an empty folder', () => {
     );
     try {
       const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(['list_services', 'explain']);
+      expect(tools.map(({ name }) => name)).toEqual(['list_services', 'explain', 'timeline']);
       const given = { namespace: 'shop', service: 'web' };
       expect(await client.callTool({ name: 'explain', arguments: given })).toMatchObject({ isError: true });
     } finally {

@@ -11,7 +11,7 @@ export interface OutputChoice {
 
 export const withOutput = (command: Command, formats: readonly OutputFormat[]): Command =>
   command
-    .addOption(new Option('-o, --output <format>', 'of the answer').choices(formats))
+    .addOption(new Option('-o, --output <format>', 'form').choices(formats))
     .addOption(new Option('--json', 'the same as -o json').hideHelp())
     .addOption(
       new Option('--color <when>', 'colours; NO_COLOR turns them off')

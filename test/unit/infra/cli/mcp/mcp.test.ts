@@ -67,6 +67,7 @@ describe('a cluster without a hub, by a child process on standard input and outp
     expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
       ['list_services', true],
       ['explain', true],
+      ['timeline', true],
     ]);
     const { structuredContent, content } = await ask('explain', { namespace: 'default', service: 'svc' });
     expect(structuredContent).toMatchObject({
@@ -74,6 +75,12 @@ describe('a cluster without a hub, by a child process on standard input and outp
       causes: expect.arrayContaining([expect.objectContaining({ code: 'NoMatchingPort' })]),
     });
     expect(JSON.parse((content[0] as { text: string }).text)).toEqual(structuredContent);
+    const { structuredContent: way } = await ask('timeline', {
+      namespace: 'default',
+      service: 'svc',
+      pod: 'pod-0',
+    });
+    expect(way).toMatchObject({ kind: 'Timeline', message: 'it waits: no slice of the Service lists it' });
     const { structuredContent: list } = await ask('list_services', { namespace: 'default' });
     expect(list).toMatchObject({ services: [{ service: 'svc', reach: 'Unreachable', writers: null }, {}] });
   });
@@ -98,7 +105,7 @@ describe('a cluster without a hub, by a child process on standard input and outp
       'namespace nope has no Service',
     ]);
     await expect(ask('delete_service')).rejects.toThrow(
-      'no tool delete_service: there are list_services, explain',
+      'no tool delete_service: there are list_services, explain, timeline',
     );
     expect((await ask('explain', { namespace: 'default', service: 'well' })).isError).toBeUndefined();
   });
@@ -125,6 +132,7 @@ describe('a hub', () => {
       ask('list_clusters'),
       ask('list_services', { cluster: 'c', notReadyOnly: true }),
       ask('explain', { ...well, pod: 'pod-0' }),
+      ask('timeline', { ...well, pod: 'pod-0' }),
       ask('explain_at', { ...well, at: before }),
       ask('history', { ...well, since: '1h', pod: 'pod-1' }),
     ]);
@@ -132,6 +140,11 @@ describe('a hub', () => {
       { clusters: [{ id: 'c', unreachable: 1 }] },
       { services: [{ service: 'svc', reach: 'Unreachable' }] },
       { kind: 'Explanation', mode: 'active', pods: [{ name: 'pod-0', ready: true }] },
+      {
+        kind: 'Timeline',
+        pod: 'pod-0',
+        steps: expect.arrayContaining([expect.objectContaining({ step: 'Ready' })]),
+      },
       {
         kind: 'Addresses',
         isKnown: true,
