@@ -9,6 +9,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
 import { entriesPerPage, type WalkPosition, walkServices } from '#shared/store/inputs/service-walk.ts';
 import { resyncKey } from '#shared/store/keys.ts';
+import { jsonIn } from '#shared/store/table.ts';
 import { moreWakeUps } from '#shared/wing.ts';
 import { addEach } from '#shared/workqueue/add.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
@@ -40,12 +41,11 @@ export async function resync(deps: SweepDeps, cluster: ClusterRecord): Promise<v
   const { resyncMinutes, maxResync } = deps.limits.sweep;
   const periodMs = resyncMinutes * minuteMs;
   const save = (next: Round): Promise<unknown> => deps.table.put({ ...key, walk: JSON.stringify(next) });
-  const stored = (await deps.table.get(key))?.['walk'];
+  const round = jsonIn<Round>(await deps.table.get(key), 'walk');
   // A new cluster's services have just been synced. Many clusters of a fleet have the same size: the ids
   // spread the beginnings of their rounds.
-  if (typeof stored !== 'string')
+  if (!round)
     return void (await save({ sinceMs: deps.now() + bucketOf(cluster.id, periodMs), passed: 0, total: 0 }));
-  const round = JSON.parse(stored) as Round;
   const due = dueNow(deps, round);
   if (due <= 0) return;
   const step = { services: due, entries: Math.min(maxResync, due * entriesPerPage) };

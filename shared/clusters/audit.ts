@@ -4,7 +4,7 @@
  */
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { auditCounterKey, auditKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import { type Item, jsonIn, numberOf, type Table, textIn } from '#shared/store/table.ts';
 import type { Mode } from './writer/mode.ts';
 
 /** `at` is ISO 8601 by the clock of the operator's machine. The numbers of the records give their order. */
@@ -37,7 +37,7 @@ export async function recordAudit(
     ...(mode && { [modeChange]: JSON.stringify(mode) }),
     ...(optIn && { [optInChange]: JSON.stringify(optIn) }),
   };
-  await table.put({ ...auditKey(cluster, counted?.[count] as number), at, who, what, ...changed });
+  await table.put({ ...auditKey(cluster, numberOf(counted, count)), at, who, what, ...changed });
 }
 
 /** Returns the records in the order in which they were written. */
@@ -51,13 +51,13 @@ const modeChange = 'mode';
 const optInChange = 'optIn';
 
 function decodeAudit(item: Item): AuditRecord {
-  const text = (attribute: string): string => (item[attribute] as string | undefined) ?? '';
-  const change = <V>(attribute: string): Change<V> => JSON.parse(text(attribute)) as Change<V>;
+  const mode = jsonIn<Change<Mode>>(item, modeChange);
+  const optIn = jsonIn<Change<OptIn>>(item, optInChange);
   return {
-    at: text('at'),
-    who: text('who'),
-    what: text('what'),
-    ...(text(modeChange) && { mode: change<Mode>(modeChange) }),
-    ...(text(optInChange) && { optIn: change<OptIn>(optInChange) }),
+    at: textIn(item, 'at') ?? '',
+    who: textIn(item, 'who') ?? '',
+    what: textIn(item, 'what') ?? '',
+    ...(mode && { mode }),
+    ...(optIn && { optIn }),
   };
 }

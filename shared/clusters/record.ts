@@ -6,7 +6,7 @@ import { allToEnd } from '#shared/concurrently.ts';
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { accessKey, metaKey, queueKey, unescaped } from '#shared/store/keys.ts';
-import { type Item, numberOf, type Table } from '#shared/store/table.ts';
+import { type Item, jsonIn, numberOf, type Table, textIn } from '#shared/store/table.ts';
 import { type CircuitState, decodeCircuit } from './circuit.ts';
 import { decodeLists, type ListsState } from './relay/first-lists.ts';
 import { decodeRelay, type RelayState } from './relay/relay-state.ts';
@@ -140,8 +140,6 @@ export async function readClusterState(table: Table, cluster: string): Promise<C
  * write `item`, so its values are not trusted.
  */
 export function decodeCluster(id: string, item: Item, access?: Item): ClusterRecord {
-  const text = <T>(source: Item | undefined, attribute: string): T | undefined =>
-    typeof source?.[attribute] === 'string' ? (JSON.parse(source[attribute]) as T) : undefined;
   const mode = decodeMode(item);
   const optIn = decodeOptIn(item);
   const isSetMember = decodeSetMember(item);
@@ -155,13 +153,13 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     withdrawsOptIn: decodeWithdraws(item),
     abandonsOptIn: item[optInAttributes.abandons] === 1,
     isSetMember,
-    clusterset: item['clusterset'] as string | undefined,
-    source: item['source'] as string | undefined,
-    settings: { ...defaultSettings, ...text<Partial<ClusterSettings>>(item, 'settings') },
-    labels: text(access, 'labels'),
-    queues: text(access, 'queues'),
-    api: text(access, 'api'),
-    uid: (item['uid'] as string | undefined) ?? '',
+    clusterset: textIn(item, 'clusterset'),
+    source: textIn(item, 'source'),
+    settings: { ...defaultSettings, ...jsonIn<Partial<ClusterSettings>>(item, 'settings') },
+    labels: jsonIn(access, 'labels'),
+    queues: jsonIn(access, 'queues'),
+    api: jsonIn(access, 'api'),
+    uid: textIn(item, 'uid') ?? '',
     incarnation: numberOf(item, 'inc'),
     incarnationSinceMs: numberOf(item, 'incSince'),
     unverified: decodeUnverified(item),
@@ -171,7 +169,7 @@ export function decodeCluster(id: string, item: Item, access?: Item): ClusterRec
     ...decodeCircuit(item, { mode, optIn, isSetMember }),
     writerConflict: decodeWriterConflict(item),
     zones: decodeZones(item),
-    writer: item[writer] as string | undefined,
+    writer: textIn(item, writer),
     historySinceMs: Math.max(numberOf(item, historySince), numberOf(item, madeAt)),
     nodesVersion: numberOf(item, nodesVersion),
     cacheScope: `${numberOf(item, 'inc')} of ${numberOf(item, madeAt)}`,
@@ -188,7 +186,7 @@ export async function nameWriter(table: Table, cluster: string, id: string): Pro
     { set: { [writer]: id } },
     { all: [isRegistered, { absent: writer }] },
   );
-  return named ? id : ((await table.get(metaKey(cluster)))?.[writer] as string | undefined);
+  return named ? id : textIn(await table.get(metaKey(cluster)), writer);
 }
 
 /**
@@ -205,5 +203,5 @@ export async function listClusters(table: Table): Promise<readonly string[]> {
 
 /** Returns the cluster that owns the queue, or undefined. */
 export async function clusterOfQueue(table: Table, arn: string): Promise<string | undefined> {
-  return (await table.get(queueKey(arn)))?.['cluster'] as string | undefined;
+  return textIn(await table.get(queueKey(arn)), 'cluster');
 }

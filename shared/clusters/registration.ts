@@ -7,10 +7,18 @@ import { concurrently } from '#shared/concurrently.ts';
 import { type ClusterSettings, defaultSettings } from '#shared/contract/cluster-settings.ts';
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { accessKey, clusterIndexKey, metaKey, queueKey } from '#shared/store/keys.ts';
-import { absentOr, type Item, numberOf, type Table, type Value } from '#shared/store/table.ts';
+import {
+  absentOr,
+  type Item,
+  jsonIn,
+  numberOf,
+  type Table,
+  textIn,
+  type Value,
+} from '#shared/store/table.ts';
 import { registrationParts } from '#shared/wing.ts';
 import { type ApiAccess, historySince, madeAt, type QueueUrls } from './record.ts';
-import { isMode, isRegistered, type Mode, rebuilding } from './writer/mode.ts';
+import { decodeMode, isMode, isRegistered, type Mode, rebuilding } from './writer/mode.ts';
 
 export interface Registration {
   readonly id: string;
@@ -67,7 +75,7 @@ export async function registerCluster(
   const parts = await concurrently(1, registrationParts, (part) => part.register(table, cluster.id, change));
   const attributes = Object.assign({}, ...parts.map((part) => part.attributes)) as Attributes;
   const joins = parts.some((part) => part.isChanged);
-  const former = before?.['settings'] as string | undefined;
+  const former = textIn(before, 'settings');
   // Every service is woken as after a switch of mode, because work that is done by the former settings may
   // not be done by the new ones.
   const changes =
@@ -155,8 +163,7 @@ async function ownQueues(
 }
 
 async function ownedQueues(table: Table, cluster: string): Promise<readonly string[]> {
-  const text = (await table.get(accessKey(cluster)))?.['queueArns'];
-  return typeof text === 'string' ? (JSON.parse(text) as string[]) : [];
+  return jsonIn<readonly string[]>(await table.get(accessKey(cluster)), 'queueArns') ?? [];
 }
 
 /** After a rebuild too the switch of a paused cluster back to active has fewer checks. */
@@ -179,7 +186,7 @@ async function reregister(
   { id, mode, ...more }: Registration,
   set: Attributes,
   nowMs: number,
-): Promise<Mode> {
+): Promise<Mode | undefined> {
   const former = await table.get(metaKey(id));
   const incarnation = numberOf(former, 'inc');
   const raised = {
@@ -215,5 +222,5 @@ async function reregister(
     throw new PurgeInProgress(
       `the records of the former cluster ${id} are being purged: it can be added again in a minute`,
     );
-  return former?.['mode'] as Mode;
+  return former && decodeMode(former);
 }

@@ -4,7 +4,7 @@
  * would continue from stay. A rebuild takes the same steps on purpose.
  */
 import { metaKey } from '#shared/store/keys.ts';
-import type { Key, Table } from '#shared/store/table.ts';
+import { jsonIn, type Key, type Table } from '#shared/store/table.ts';
 import type { ClusterRecord } from './record.ts';
 import { purgingUntil } from './registration.ts';
 import { isIncarnation } from './relay/sessions.ts';
@@ -40,8 +40,7 @@ export async function savePurgeCursor(table: Table, cluster: string, next: Key):
 }
 
 export async function readPurgeCursor(table: Table, cluster: string): Promise<Key | undefined> {
-  const text = (await table.get(metaKey(cluster)))?.[cursor];
-  return typeof text === 'string' ? (JSON.parse(text) as Key) : undefined;
+  return jsonIn<Key>(await table.get(metaKey(cluster)), cursor);
 }
 
 /** Replaces the cluster's record by one with only the numbers that the cluster would continue from. */
@@ -83,6 +82,5 @@ export async function startRebuild(
 
 /** Resolves to undefined if the cluster is not being rebuilt. */
 export async function modeBeforeRebuild(table: Table, cluster: string): Promise<Mode | undefined> {
-  const text = (await table.get(metaKey(cluster)))?.[rebuilding];
-  return typeof text === 'string' ? (JSON.parse(text) as { readonly mode: Mode }).mode : undefined;
+  return jsonIn<{ readonly mode: Mode }>(await table.get(metaKey(cluster)), rebuilding)?.mode;
 }

@@ -3,7 +3,7 @@
  * of its end.
  */
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
+import { type Item, jsonIn, type Table, textIn, type WriteCondition } from '#shared/store/table.ts';
 import { type ClusterSwitch, hasRuns, isMode, isSwitch, type Mode, modeAttributes } from './writer/mode.ts';
 
 export interface ZoneAway {
@@ -28,10 +28,9 @@ export interface ZonesState {
 const attributes = { byOperators: 'awayOps', wokenFor: 'awayWoken' } as const;
 
 export function decodeZones(item: Item): ZonesState {
-  const text = item[attributes.byOperators];
   return {
-    byOperators: typeof text === 'string' ? (JSON.parse(text) as ZoneAway[]) : [],
-    wokenFor: (item[attributes.wokenFor] as string | undefined) ?? '',
+    byOperators: jsonIn<readonly ZoneAway[]>(item, attributes.byOperators) ?? [],
+    wokenFor: textIn(item, attributes.wokenFor) ?? '',
   };
 }
 

@@ -41,9 +41,27 @@ export const absentOr = (
   any: [{ absent: attribute }, { attribute, is, value }],
 });
 
+/**
+ * A record's decoder reads attributes by these. One that is absent, or of another type, is undefined.
+ */
+export function numberIn(item: Item | undefined, attribute: string): number | undefined {
+  const value = item?.[attribute];
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function textIn(item: Item | undefined, attribute: string): string | undefined {
+  const value = item?.[attribute];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The hub alone writes the text, so its type is known by the attribute. */
+export function jsonIn<T>(item: Item | undefined, attribute: string): T | undefined {
+  const text = textIn(item, attribute);
+  return text === undefined ? undefined : (JSON.parse(text) as T);
+}
+
 /** Returns the attribute's number, or 0 if it is absent. */
-export const numberOf = (item: Item | undefined, attribute: string): number =>
-  (item?.[attribute] as number | undefined) ?? 0;
+export const numberOf = (item: Item | undefined, attribute: string): number => numberIn(item, attribute) ?? 0;
 
 export interface Change {
   readonly set?: { readonly [attribute: string]: Value };

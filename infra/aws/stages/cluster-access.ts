@@ -54,7 +54,9 @@ function rightsFor(clusters: readonly ClusterConfig[], covering: Access, granted
   };
 }
 
-/** The synthesis does not know the service of a token, and a right on a resource of another service grants nothing. */
+/**
+ * The synthesis does not know the service of a token. A right on a resource of another service grants nothing.
+ */
 const ofService = (patterns: Access, service: string): readonly string[] =>
   patterns.filter((arn) => Token.isUnresolved(arn) || arn.split(':')[2] === service);
 

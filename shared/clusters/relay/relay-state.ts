@@ -2,7 +2,7 @@
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { absentOr, type Item, numberOf, type Table } from '#shared/store/table.ts';
+import { absentOr, type Item, numberOf, type Table, textIn } from '#shared/store/table.ts';
 import { noVersion, type Version } from '#shared/store/version.ts';
 import { type ClusterIncarnation, isIncarnation } from './sessions.ts';
 
@@ -38,8 +38,8 @@ export function decodeRelay(item: Item): RelayState {
     readUpTo: Object.fromEntries(
       allKinds.map((kind) => [kind, item[readUpToAttribute(kind)] ?? noVersion]),
     ) as RelayState['readUpTo'],
-    kubernetesVersion: item[attributes.kubernetesVersion] as string | undefined,
-    annotated: decodeAnnotated(item[attributes.annotated] as string | undefined),
+    kubernetesVersion: textIn(item, attributes.kubernetesVersion),
+    annotated: decodeAnnotated(textIn(item, attributes.annotated)),
   };
 }
 

@@ -5,7 +5,15 @@
  */
 import type { Kind } from '#shared/kube/types.ts';
 import { metaKey, sessionKey } from '#shared/store/keys.ts';
-import type { Item, Table, WriteCondition } from '#shared/store/table.ts';
+import {
+  type Item,
+  jsonIn,
+  numberIn,
+  numberOf,
+  type Table,
+  textIn,
+  type WriteCondition,
+} from '#shared/store/table.ts';
 
 /**
  * A cluster as of one incarnation. Functions that take it change nothing after the next incarnation has
@@ -57,10 +65,10 @@ export type UnverifiedSession = UnboundSession | OutdatedSession;
  * judged until the valid history is clear.
  */
 export function decodeUnverified(item: Item): UnverifiedSession | undefined {
-  const text =
-    item['unbound' satisfies UnverifiedSession['state']] ??
-    item['outdated' satisfies UnverifiedSession['state']];
-  return typeof text === 'string' ? (JSON.parse(text) as UnverifiedSession) : undefined;
+  return (
+    jsonIn<UnboundSession>(item, 'unbound' satisfies UnverifiedSession['state']) ??
+    jsonIn<OutdatedSession>(item, 'outdated' satisfies UnverifiedSession['state'])
+  );
 }
 
 export async function recordUnverified(
@@ -103,8 +111,22 @@ export async function beginIncarnation(
 /** Adopts the identity that the first relay of a new cluster reports. Resolves to the valid identity. */
 export async function adoptIdentity(table: Table, cluster: string, uid: string): Promise<string> {
   const item = await table.update(metaKey(cluster), { setIfAbsent: { uid } });
-  return item?.['uid'] as string;
+  return textIn(item, 'uid') ?? uid;
 }
+
+interface BoundSession {
+  /** Undefined for a new session. */
+  readonly incarnation: number | undefined;
+  /** It is of sweep's own lists. */
+  readonly isOwn: boolean;
+  readonly expiresAtSeconds: number;
+}
+
+const decodeSession = (item: Item | undefined): BoundSession => ({
+  incarnation: numberIn(item, 'inc'),
+  isOwn: numberIn(item, 'own') === 1,
+  expiresAtSeconds: numberOf(item, 'ttl'),
+});
 
 /** Longer than queues keep messages, including redriven ones. After that time a session counts as new. */
 const sessionTtlSeconds = 30 * 24 * 3600;
@@ -121,11 +143,11 @@ export async function readSession(
   nowMs: number,
 ): Promise<number | undefined> {
   const key = sessionKey(cluster, session);
-  const item = await table.get(key);
-  const isHalfOver =
-    ((item?.['ttl'] as number | undefined) ?? 0) < expirySeconds(nowMs) - sessionTtlSeconds / 2;
-  if (item && isHalfOver) await table.update(key, { set: { ttl: expirySeconds(nowMs) } }, { present: 'inc' });
-  return item?.['inc'] as number | undefined;
+  const { incarnation, expiresAtSeconds } = decodeSession(await table.get(key));
+  if (incarnation === undefined) return undefined;
+  if (expiresAtSeconds < expirySeconds(nowMs) - sessionTtlSeconds / 2)
+    await table.update(key, { set: { ttl: expirySeconds(nowMs) } }, { present: 'inc' });
+  return incarnation;
 }
 
 /** Binds the session, unless it is bound already. Resolves to the valid incarnation. */
@@ -139,7 +161,7 @@ export async function bindSession(
     set: { ttl: expirySeconds(nowMs) },
     setIfAbsent: { inc: incarnation },
   });
-  return item?.['inc'] as number;
+  return decodeSession(item).incarnation ?? incarnation;
 }
 
 /** Binds a session of a former incarnation to this one, after sweep has found that it fits. */
@@ -164,5 +186,5 @@ export async function bindOwnSession(
 }
 
 export async function isOwnSession(table: Table, cluster: string, session: string): Promise<boolean> {
-  return (await table.get(sessionKey(cluster, session)))?.['own'] === 1;
+  return decodeSession(await table.get(sessionKey(cluster, session))).isOwn;
 }

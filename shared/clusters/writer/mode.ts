@@ -1,6 +1,6 @@
 /** The modes of a cluster, their meaning for its services, and the count of its switches. */
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
-import { type Item, numberOf, type WriteCondition } from '#shared/store/table.ts';
+import { type Item, numberOf, textIn, type WriteCondition } from '#shared/store/table.ts';
 
 /** `draining` and `removed` are modes of deregistered clusters (removal.ts). */
 export type Mode = ChosenMode | 'draining' | 'removed';
@@ -41,7 +41,7 @@ export function decodeModeSwitch(item: Item): ModeSwitch {
     count: numberOf(item, modeAttributes.count),
     atMs: numberOf(item, modeAttributes.atMs),
     wakesPending: numberOf(item, modeAttributes.wakesPending) === 1,
-    wokenTo: item[modeAttributes.wokenTo] as string | undefined,
+    wokenTo: textIn(item, modeAttributes.wokenTo),
     wasActive: numberOf(item, modeAttributes.wasActive) === 1,
   };
 }

@@ -1,6 +1,6 @@
 /** Facts that `fleet-endpoints cluster active` checks before it switches a cluster to active. */
 import { metaKey } from '#shared/store/keys.ts';
-import { type Item, numberOf, type Table } from '#shared/store/table.ts';
+import { type Item, jsonIn, numberOf, type Table } from '#shared/store/table.ts';
 import { type ClusterSwitch, isRegistered, isSwitch } from './mode.ts';
 
 export interface Readiness {
@@ -47,9 +47,9 @@ export function decodeReadiness(item: Item): Readiness {
 }
 
 function decodeRights(item: Item): RightsAnswer | undefined {
-  const text = item[attributes.rights];
-  if (typeof text !== 'string') return undefined;
-  const { at, ...answer } = JSON.parse(text) as { readonly at: number } & Omit<RightsAnswer, 'atMs'>;
+  const rights = jsonIn<{ readonly at: number } & Omit<RightsAnswer, 'atMs'>>(item, attributes.rights);
+  if (!rights) return undefined;
+  const { at, ...answer } = rights;
   return { atMs: at, ...answer };
 }
 

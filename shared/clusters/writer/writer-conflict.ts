@@ -7,7 +7,7 @@
 
 import type { ForeignWriteLimits } from '#shared/contract/foreign-write-limits.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import { type Item, type Table, textIn } from '#shared/store/table.ts';
 import type { CircuitReason } from '../circuit.ts';
 import { type ClusterSwitch, isSwitch, isWrittenTo } from './mode.ts';
 
@@ -38,7 +38,7 @@ export async function noteForeignService(
 ): Promise<boolean> {
   const { foreign } = attributes;
   for (let tries = 1; tries <= maxTries; tries++) {
-    const text = (await table.get(metaKey(id)))?.[foreign] as string | undefined;
+    const text = textIn(await table.get(metaKey(id)), foreign);
     const known = text === undefined ? undefined : (JSON.parse(text) as ForeignServices);
     const next = withService(known, to);
     if (next === known) return isSecondWriter(next, to.limits);

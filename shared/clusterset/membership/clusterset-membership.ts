@@ -11,7 +11,7 @@ import {
   noMembership,
 } from '#shared/clusterset/contract/clusterset-settings.ts';
 import { importerKey, importersPartition, metaKey, unescaped } from '#shared/store/keys.ts';
-import type { Item, Table, Value } from '#shared/store/table.ts';
+import { type Item, type Table, textIn, type Value } from '#shared/store/table.ts';
 
 const attribute = 'clusterset';
 /** Attributes of a membership in the cluster's record. */
@@ -35,7 +35,7 @@ export function membershipOf({ clusterset: stored }: Member): ClustersetMembersh
 
 /** The membership in the item of a cluster's record. */
 export const storedMembership = (item: Item): Member => ({
-  clusterset: item[attribute] as string | undefined,
+  clusterset: textIn(item, attribute),
 });
 
 /** Returns true if the cluster has ever been a member of a set. */

@@ -5,7 +5,7 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { exportedPodsKey, type ServiceKey } from '#shared/store/keys.ts';
-import type { Table } from '#shared/store/table.ts';
+import { type Item, numberOf, type Table } from '#shared/store/table.ts';
 
 export interface StoredExportedPods {
   /** The incarnation of the exporting cluster when the run began. */
@@ -29,11 +29,15 @@ export async function readExportedPods(
   service: ServiceKey,
 ): Promise<StoredExportedPods | undefined> {
   const item = await table.get(exportedPodsKey(service));
-  if (!item) return undefined;
+  return item && decodeExportedPods(item);
+}
+
+function decodeExportedPods(item: Item): StoredExportedPods {
+  const deflated = item[content];
   return {
-    incarnation: item[incarnationOf] as number,
-    deflated: item[content] as Uint8Array | undefined,
-    revision: item[revisionOf] as number,
+    incarnation: numberOf(item, incarnationOf),
+    deflated: deflated instanceof Uint8Array ? deflated : undefined,
+    revision: numberOf(item, revisionOf),
   };
 }
 

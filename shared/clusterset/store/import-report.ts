@@ -2,7 +2,7 @@
 
 import type { ObjectName } from '#shared/store/inputs/object-keys.ts';
 import { importReportKey, importReportsOf, nameOfPair, type ServiceKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import { type Item, jsonIn, numberOf, type Table } from '#shared/store/table.ts';
 
 export interface ImportReport {
   /**
@@ -50,9 +50,9 @@ export async function readImportReport(
 
 /** A damaged report counts as an empty one, and the next run replaces it. */
 function reportIn(item: Item): StoredImportReport {
-  const sinceMs = item['since'] as number;
+  const sinceMs = numberOf(item, 'since');
   try {
-    return { report: JSON.parse(item[text] as string) as ImportReport, sinceMs };
+    return { report: jsonIn<ImportReport>(item, text) ?? {}, sinceMs };
   } catch {
     return { report: {}, sinceMs };
   }

@@ -6,7 +6,7 @@
 
 import { importedKey, importedOf, setRange, unescaped } from '#shared/store/keys.ts';
 import { keysIn } from '#shared/store/pages.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import { type Item, numberOf, type Table, textIn } from '#shared/store/table.ts';
 import type { SetKey } from './clusterset-index.ts';
 
 export interface StoredImportState {
@@ -21,7 +21,7 @@ export async function readImportState(
   importer: string,
 ): Promise<StoredImportState | undefined> {
   const item = await table.get(importedKey(set, namespace, name, importer));
-  return item && { text: item[text] as string, isPending: item[pending] === 1 };
+  return item && decodeImportState(item);
 }
 
 /** Returns the texts by importing cluster. */
@@ -30,8 +30,13 @@ export async function readImportStates(
   { set, namespace, name }: SetKey,
 ): Promise<ReadonlyMap<string, string>> {
   const items = await table.query(importedOf(set, namespace), setRange(name));
-  return new Map(items.map((item) => [partsOf(item).importer, item[text] as string]));
+  return new Map(items.map((item) => [partsOf(item).importer, decodeImportState(item).text]));
 }
+
+const decodeImportState = (item: Item): StoredImportState => ({
+  text: textIn(item, text) ?? '',
+  isPending: numberOf(item, pending) === 1,
+});
 
 /** By the import run of the cluster, under its lease. Undefined: the cluster has no import of the name. */
 export async function saveImportState(

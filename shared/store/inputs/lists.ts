@@ -5,12 +5,12 @@
 import type { Kind } from '#shared/kube/types.ts';
 import type { ClusterStore } from '../cluster-store.ts';
 import { fenceKey, listKey } from '../keys.ts';
-import { absentOr, type Table } from '../table.ts';
+import { absentOr, type Item, numberIn, type Table, textIn } from '../table.ts';
 import { noVersion, type Version } from '../version.ts';
 
 /** Returns the newest list version whose application has begun. */
 export async function readFence(table: Table, cluster: string, kind: Kind): Promise<Version> {
-  return ((await table.get(fenceKey(cluster, kind)))?.['fence'] as Version | undefined) ?? noVersion;
+  return textIn(await table.get(fenceKey(cluster, kind)), 'fence') ?? noVersion;
 }
 
 /** Raises the fence to `version`. The fence never falls. */
@@ -36,6 +36,15 @@ export async function markPartApplied(
     add: { parts: new Set([partNumber]) },
     set: { ttl: expiresAtSeconds, ...(isLast && { n: partNumber + 1 }) },
   });
-  const applied = item?.['parts'] as ReadonlySet<number> | undefined;
-  return item?.['n'] !== undefined && applied?.size === item['n'];
+  const { parts, number } = decodeParts(item);
+  return number !== undefined && parts === number;
+}
+
+/** The number of applied pages, and of all, which the last page tells. */
+function decodeParts(item: Item | undefined): {
+  readonly parts: number;
+  readonly number: number | undefined;
+} {
+  const applied = item?.['parts'];
+  return { parts: applied instanceof Set ? applied.size : 0, number: numberIn(item, 'n') };
 }

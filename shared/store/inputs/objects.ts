@@ -5,7 +5,7 @@ import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from '../cluster-store.ts';
 import { namespaceRange, objectKey, objectOfKey, objectsOf } from '../keys.ts';
 import { inPages, pagesOf } from '../pages.ts';
-import { type Item, type KeyRange, numberOf, type WriteCondition } from '../table.ts';
+import { type Item, jsonIn, type KeyRange, numberOf, textIn, type WriteCondition } from '../table.ts';
 import { noVersion, type Version } from '../version.ts';
 
 export interface ObjectRecord {
@@ -219,16 +219,15 @@ function unchanged(before: ObjectRecord | undefined): WriteCondition | undefined
   return before.version === noVersion ? undefined : { attribute: 'v', is: '=', value: before.version };
 }
 
-const versionIn = (item: Item): Version => (typeof item['v'] === 'string' ? item['v'] : noVersion);
+const versionIn = (item: Item): Version => textIn(item, 'v') ?? noVersion;
 
 function decodeObject(kind: InputKind, namespace: string, item: Item): ObjectRecord {
-  const unnotified = item['unnotified'] as string | undefined;
   return {
     ...objectOfKey(kind, namespace, item.sk),
     version: versionIn(item),
-    projection: item['o'] as string | undefined,
-    notReady: item['why'] as string | undefined,
-    unnotifiedLabels: unnotified === undefined ? undefined : (JSON.parse(unnotified) as readonly Labels[]),
+    projection: textIn(item, 'o'),
+    notReady: textIn(item, 'why'),
+    unnotifiedLabels: jsonIn<readonly Labels[]>(item, 'unnotified'),
     deletedAtMs: numberOf(item, 'at'),
   };
 }
