@@ -76,6 +76,6 @@ async function readExplainInput(table: Table, key: ServiceKey, now: number): Pro
   const { saved } = input;
   // A deleted Service can still be explained while the table has something of it.
   const isServed = saved.endpoints || saved.slices.length > 0 || saved.withoutContent?.length;
-  if (!isAlive(record) && !set && !isServed) throw await unknownService(table, key);
+  if (!isAlive(record) && !set && !isServed) throw await unknownService(table, key, now);
   return input;
 }

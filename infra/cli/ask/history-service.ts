@@ -1,5 +1,6 @@
 /** The history of a service as the table holds it. */
 
+import { notKnownThen } from '#infra/cli/ask/explain/cluster-known.ts';
 import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
 import { type Link, missingRecords } from '#infra/cli/ask/history/missing-records.ts';
 import { whyNotKnown } from '#infra/cli/ask/history/not-known.ts';
@@ -100,7 +101,7 @@ export async function readRuns(
     ...period,
     sinceMs: 0,
   });
-  if (isUnknown(known, records)) throw await unknownService(table, key);
+  if (isUnknown(known, records)) throw await unknownService(table, key, period.nowMs);
   checkFilter(key, records, known, filter);
   // Of a Service that the hub has written too, the runs alone are runs.
   const observed = records.some(isOfCluster)
@@ -188,7 +189,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const known = await readKnown(table, key);
   const { service, outputs, isPartlySaved } = known;
   const { cluster, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
-  if (isUnknown(known, records)) throw await unknownService(table, key);
+  if (isUnknown(known, records)) throw await unknownService(table, key, nowMs);
   if (days === 0) throw new UsageError('no history is kept of this cluster: settings.historyDays is 0');
   const earliest = nowMs - days * 86_400_000;
   if (atMs < earliest)
@@ -210,6 +211,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     ? 'an output of the Service is too large to be saved with its addresses'
     : whyNotKnown(sinceGap, state, atMs);
   const restored = restoredAfter(cluster, sinceGap, atMs);
+  const silent = [notKnownThen(cluster, atMs, nowMs) ?? []].flat();
   const running = isRunning ? ['a run has not ended yet: its changes may be missing'] : [];
   const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
   const isOfOthers = switches.mode === 'shadow' && !sinceGap.some(isOfCluster);
@@ -219,7 +221,8 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     });
     // The built-in controllers' outputs are not all if the hub may have written slices beside them.
     const ours = switches.optIn === 'active' ? [...cutShortBeside(sinceGap, atMs), ...running] : [];
-    if (observed?.isKnown) return { ...observed, caveats: [...observed.caveats, ...restored, ...ours] };
+    if (observed?.isKnown)
+      return { ...observed, caveats: [...observed.caveats, ...restored, ...ours, ...silent] };
     if (observed) return observed;
   }
   if (reason !== undefined) return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
@@ -238,6 +241,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     ...(service && switches.optIn !== 'off' && mayHaveLeftovers(service, cluster) ? [leftBehind] : []),
     ...(missing.length > 0 ? [`${missingText(missing)}: earlier changes are left out`] : []),
     ...running,
+    ...silent,
   ];
   return { ...then, caveats };
 }

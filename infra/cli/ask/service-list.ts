@@ -31,7 +31,7 @@ export async function listedServices(
 ): Promise<readonly ServiceEntry[]> {
   const all = await serviceRows(table, cluster, { namespace, now });
   if (namespace !== undefined && all.length === 0)
-    throw await unknownService(table, { cluster, namespace, name: '' });
+    throw await unknownService(table, { cluster, namespace, name: '' }, now);
   return isNotReadyOnly ? all.filter(needsALook) : all;
 }
 

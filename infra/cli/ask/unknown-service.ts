@@ -2,14 +2,23 @@
 
 import { thereAre } from '#infra/cli/terminal/counted.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { listServices } from './list-services.ts';
+import { askParts } from './wing.ts';
 
 export async function unknownService(
   table: Table,
   { cluster, namespace, name }: ServiceKey,
+  now: number,
 ): Promise<UsageError> {
+  const record = await readCluster(table, cluster);
+  const known = await Promise.all(
+    askParts.map((part) => record && part.unknown(table, record, { cluster, namespace, name }, now)),
+  );
+  const text = known.find((each) => each !== undefined);
+  if (text !== undefined) return new UsageError(text);
   const services = await listServices(table, cluster);
   const here = services.filter((s) => s.namespace === namespace);
   if (here.length > 0)

@@ -21,6 +21,13 @@ export interface AskPart {
     key: ServiceKey,
     now: number,
   ) => Promise<ExplainedSet | undefined>;
+  /** What there is of a name without a Service in the cluster. Undefined: nothing. */
+  readonly unknown: (
+    table: Table,
+    cluster: ClusterRecord,
+    key: ServiceKey,
+    now: number,
+  ) => Promise<string | undefined>;
   readonly facts: (cluster: ClusterRecord) => readonly Fact[];
   readonly listed: (cluster: ClusterRecord) => readonly ListedMembership[];
   /** Resolves to the Services, as "namespace/name", that opt in and that other clusters may import. */

@@ -13,6 +13,7 @@ import { explainSet } from './explain/explain-set.ts';
 import { memberFacts } from './explain/set-member-facts.ts';
 import { exportedOptIns } from './exported-opt-ins.ts';
 import { readSet } from './read-set.ts';
+import { unknownName } from './unknown-name.ts';
 
 export const answersOfSet = {
   explain: async (
@@ -24,6 +25,7 @@ export const answersOfSet = {
     const set = await readSet(table, cluster, key, now);
     return set && explainSet(set);
   },
+  unknown: unknownName,
   facts: memberFacts,
   listed: (cluster: ClusterRecord) => {
     if (!isMember(cluster)) return [];

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { explanationLines } from '#infra/cli/ask/explain-text.ts';
+import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
 import { derivedName } from '#shared/clusterset/imports/derived-name.ts';
 import {
   exporter,
@@ -72,6 +73,28 @@ describe('an export, explained in its own cluster', () => {
       b: { ...open, exports: { namespaces: 'all' }, given: [namespace(), serviceExport()] },
     });
     expect((await explainIn(world, 'b')).summary).toContain('(NoService: Service shop/web does not exist)');
+  });
+
+  it('in a cluster that does not import it, its name leads to the export and its fault', async () => {
+    const world = await started({
+      a: importer(),
+      b: { ...open, exports: { namespaces: 'all' }, given: [namespace(), serviceExport()] },
+    });
+    await expect(explainIn(world, 'a')).rejects.toThrow(
+      /^shop\/web is not imported by a: in b: .*\(NoService: Service shop\/web does not exist\)/,
+    );
+    await expect(explainIn(world, 'a', 'other')).rejects.toThrow(/^no namespace shop with services in a/);
+  });
+
+  it('history and --at of an import name the Service that has its endpoints', async () => {
+    const world = await started({ a: importer(), b: exporter('10.2.0') });
+    const key = { cluster: 'a', namespace: 'shop', name: 'web' };
+    const derived = new RegExp(
+      `^shop/web is an import in a, .* derived Service shop/${derivedName('shop', 'web')}$`,
+    );
+    const { nowMs, table } = world;
+    await expect(readRuns(table, key, { sinceMs: 0, nowMs })).rejects.toThrow(derived);
+    await expect(explainThen(table, key, nowMs - 1, nowMs)).rejects.toThrow(derived);
   });
 
   it('an export whose importers are not ready for it names the reason of each', async () => {

@@ -531,6 +531,16 @@ describe('names that explain knows', () => {
     expect((await told(world, { pod: 'pod-1' })).runs).toHaveLength(2);
   });
 
+  it('a time after the last heartbeat of a silent relay is told as of that heartbeat, and one before it is not', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(1)]);
+    await pass(8);
+    await world.sendHeartbeat();
+    await pass(3600);
+    const doubt = expect.stringMatching(/^as of .* \(60 min ago\): the relay is silent since$/);
+    expect((await then(world, world.now - 60_000)).caveats).toContainEqual(doubt);
+    expect((await then(world, startAt + 8_000)).caveats).not.toContainEqual(doubt);
+  });
+
   it('a time before the hub knew the cluster is not known', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(1)]);
     await pass(8);

@@ -23,3 +23,9 @@ export const missingLists = (cluster: Pick<Known, 'incarnation' | 'lists'>): str
 /** A relay that has sent no heartbeat is not silent: nobody has installed it yet. */
 export const isSilent = (heartbeatAtMs: number, now: number): boolean =>
   heartbeatAtMs > 0 && now - heartbeatAtMs > silentAfterMs;
+
+/** Of a past time: what has happened after the last heartbeat of a silent relay is not known. */
+export function notKnownThen(cluster: Known, atMs: number, now: number): string | undefined {
+  const { heartbeatAtMs } = cluster.relay;
+  return isSilent(heartbeatAtMs, now) && atMs > heartbeatAtMs ? notKnown(cluster, now) : undefined;
+}
