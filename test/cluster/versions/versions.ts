@@ -6,7 +6,15 @@ import { lackedBy } from '#infra/cli/ask/explain/version-support.ts';
 import { type Feature, type FeatureName, features } from '#shared/kube/kubernetes-version.ts';
 import type { Step } from '#test/cluster/parity/step.ts';
 
-export const versions = ['v1.31.0', 'v1.33.13', 'v1.34.4', 'v1.35.4', 'v1.36.3', 'v1.37.2'] as const;
+export const versions = [
+  'v1.31.0',
+  'v1.32.2',
+  'v1.33.13',
+  'v1.34.4',
+  'v1.35.4',
+  'v1.36.3',
+  'v1.37.2',
+] as const;
 
 interface Shown {
   /** Steps of the parity script that an API server without the feature refuses. */
