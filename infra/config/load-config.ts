@@ -11,7 +11,7 @@ export function loadConfig(file: string, givenBy: string): Config {
     yaml = readFileSync(file, 'utf8');
   } catch (e) {
     throw new Error(
-      `no clusters file at ${file}: copy clusters.example.yaml to clusters.yaml, or give another file: ${givenBy}`,
+      `no clusters file at ${file}: fleet-endpoints config init writes one, or give another file: ${givenBy}`,
       {
         cause: e,
       },

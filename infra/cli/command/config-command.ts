@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { counted } from '#infra/cli/terminal/counted.ts';
 import type { Config } from '#infra/config/config.ts';
+import { isJson, type OutputChoice, withJson } from './arguments/output-option.ts';
 
-interface CheckOptions {
-  readonly json?: boolean;
+interface CheckOptions extends OutputChoice {
   readonly account?: boolean;
   readonly policy?: boolean;
 }
@@ -45,17 +45,17 @@ const schema = (): Command =>
   });
 
 const check = (): Command =>
-  new Command('check')
+  withJson(new Command('check'), 'the values as read, defaults filled in; with --account its answers')
     .description('prints every mistake with its line and column')
     .argument('[file]', 'the clusters file', 'clusters.yaml')
-    .option('--json', 'the values as read, defaults filled in; with --account its answers')
     .option('--account', 'asks AWS what no synthesis knows: quotas, EKS, topics, keys, secrets')
     .option('--policy', 'prints the rights in IAM that --account needs')
-    .action(async (file: string, { json, account, policy }: CheckOptions) => {
+    .action(async (file: string, { account, policy, ...output }: CheckOptions) => {
+      const json = isJson(output);
       const { loadConfig } = await import('#infra/config/load-config.ts');
       const config = loadConfig(file, 'config check FILE');
       if (policy) return printPolicy(config);
-      if (account) return askAccount(config, json ?? false);
+      if (account) return askAccount(config, json);
       const { hub, clusters } = config;
       console.log(
         json

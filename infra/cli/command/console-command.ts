@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
+import { isJson, type OutputChoice, withJson } from './arguments/output-option.ts';
 
-interface Chosen extends HubChoice {
+interface Chosen extends HubChoice, OutputChoice {
   readonly hubName?: string;
   readonly port: number;
-  readonly json?: boolean;
 }
 
 export const consoleCommand = (): Command =>
-  withHub(new Command('console'))
+  withJson(withHub(new Command('console')), 'the address as JSON: {"url": …}')
     .summary('dashboards, fleet and services in a browser')
     .description(
       'Serves dashboards, fleet and services of a deployed hub on this machine, with its AWS credentials. It changes nothing. A local run has its own console, whose address the command prints.',
@@ -18,7 +18,6 @@ export const consoleCommand = (): Command =>
       new Option('--hub-name <name>', "the deployed hub's name, if its table's name does not begin with it"),
     )
     .option('--port <number>', "port of the deployed hub's console; 0 for any free port", port, 8081)
-    .option('--json', 'the address as JSON: {"url": …}')
     .addHelpText(
       'after',
       `
@@ -26,8 +25,8 @@ Examples:
   $ fleet-endpoints console                 # of the local run
   $ fleet-endpoints console --table NAME    # the output TableName of the hub`,
     )
-    .action(async ({ table, hub, hubName, port, json = false }: Chosen) => {
-      const print = (url: string): void => console.log(json ? JSON.stringify({ url }) : url);
+    .action(async ({ table, hub, hubName, port, ...output }: Chosen) => {
+      const print = (url: string): void => console.log(isJson(output) ? JSON.stringify({ url }) : url);
       if (table) await serve(table, { hubName, port, print });
       else {
         const { localAddresses } = await import('#infra/cli/hub/connect-hub.ts');

@@ -14,6 +14,7 @@ export interface PlannedCommand {
 export const values: { readonly [word: string]: string } = {
   CLUSTER: 'demo-1',
   'shop-dev': 'demo-1',
+  ZONE: 'zone-a',
   IMPORTER: 'demo-2',
   ID: 'demo-1',
   'shop-a': 'demo-1',
@@ -31,6 +32,7 @@ export const reads: readonly PlannedCommand[] = [
   { text: 'explain shop-dev NAMESPACE/SERVICE', prints: /^demo-1 shop\/web: / },
   { text: 'explain CLUSTER NAMESPACE/SERVICE', prints: /^demo-1 shop\/web: / },
   { text: 'explain demo-1 shop/web', prints: /^demo-1 shop\/web: / },
+  { text: 'explain demo-1 -A', prints: /checkout .*Unreachable.* no container has a port named htpp/ },
   { text: 'explain CLUSTER NAMESPACE/web', prints: /^demo-1 shop\/web: / },
   { text: 'explain shop-a web/cart', prints: /^demo-1 shop\/catalog/ },
   { text: 'history demo-1 shop/web', prints: /added to Endpoints and IPv4 slices/ },
@@ -71,6 +73,7 @@ export const switches: readonly PlannedCommand[] = [
   { text: 'cluster imports ID off --withdraw', prints: /imports active → off/ },
   { text: 'cluster exports CLUSTER', prints: /exports shop/ },
   { text: 'cluster exports CLUSTER none', prints: /exports shop → none/ },
+  { text: 'cluster zone CLUSTER ZONE away', prints: /zone-a/ },
   { text: 'cluster pause CLUSTER', prints: /active → paused\n.* a worker may still write until / },
   { text: 'cluster shadow CLUSTER', prints: /paused → shadow/ },
   { text: 'cluster active CLUSTER', prints: /no difference for \d+ s, 600 s are required/, code: 2 },
@@ -96,6 +99,7 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
     'config check',
     'constructs.test.ts runs it; with --account, test/e2e/deploy/account.ts on the local cloud',
   ],
+  ['mcp', 'package.test.ts asks it with the client of its SDK'],
   ['console', 'it runs until Ctrl-C: test/e2e/console opens it'],
   ['cluster opt-in CLUSTER off|shadow|active', 'three commands, of which two are above'],
   [

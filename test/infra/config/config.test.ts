@@ -103,7 +103,7 @@ describe('the clusters file', () => {
 
   it('a missing file is reported with instructions', () => {
     expect(() => loadConfig('absent.yaml', 'config check FILE')).toThrow(
-      'no clusters file at absent.yaml: copy clusters.example.yaml to clusters.yaml, or give another file: config check FILE',
+      'no clusters file at absent.yaml: fleet-endpoints config init writes one, or give another file: config check FILE',
     );
   });
 

@@ -21,6 +21,14 @@ export const withOutput = (command: Command, formats: readonly OutputFormat[]): 
     )
     .addOption(new Option('--local', "times in this machine's zone instead of UTC").hideHelp());
 
+/** For a command whose answer has no other form than text. `what`: what the JSON has. */
+export const withJson = (command: Command, what: string): Command =>
+  command
+    .addOption(new Option('-o, --output <format>', what).choices(['json']))
+    .addOption(new Option('--json', 'the same as -o json').hideHelp());
+
+export const isJson = ({ output, json = false }: OutputChoice): boolean => json || output === 'json';
+
 export const printingOf = ({
   output,
   json = false,

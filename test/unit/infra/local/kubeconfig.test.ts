@@ -42,6 +42,7 @@ describe('kubeconfig', () => {
         { name: 'three', cluster: { server: 'https://three:6443', 'certificate-authority': 'ca.crt' } },
         { name: 'proxied', cluster: { server: 'https://four:6443', 'proxy-url': 'http://proxy' } },
         { name: 'nowhere', cluster: { server: '' } },
+        { name: 'plain', cluster: { server: 'http://127.0.0.1:8001' } },
       ],
       users: [
         { name: 'token', user: { token: 'secret' } },
@@ -69,6 +70,7 @@ describe('kubeconfig', () => {
         })),
         { name: 'proxied', context: { user: 'token', cluster: 'proxied' } },
         { name: 'nowhere', context: { user: 'token', cluster: 'nowhere' } },
+        { name: 'plain', context: { user: 'token', cluster: 'plain' } },
         { name: 'nobody', context: { user: 'nobody', cluster: 'one' } },
       ],
       ...change,
@@ -101,6 +103,10 @@ describe('kubeconfig', () => {
       clientKey: 'KEY',
     });
     expect(await connect(file, 'exec')).toMatchObject({ server: 'https://three:6443', ca: 'CA FROM A FILE' });
+  });
+
+  it('a server without TLS, such as that of kubectl proxy, needs no setting', async () => {
+    expect(await connect(await write('config'), 'plain')).toMatchObject({ server: 'http://127.0.0.1:8001' });
   });
 
   it('runs an exec plug-in once, and again when the token is refused', async () => {

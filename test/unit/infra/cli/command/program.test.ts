@@ -179,7 +179,7 @@ describe('completion', () => {
     ],
     [
       ['redrive', '--'],
-      ['--run', '--json'],
+      ['--run', '--output'],
     ],
   ])('after %j the shells are offered %j', async (words, offered) => {
     const { out } = await run('complete', '--', ...words);
