@@ -46,5 +46,5 @@ it('the slices in kube-proxy’s tests are those that runs of imports write', as
   const cases = [];
   for (const each of proxyCases) cases.push(await recorded(each));
   const lines = cases.map((each) => `${JSON.stringify(each)}\n`);
-  await expect(lines.join('')).toMatchFileSnapshot('../../control-plane/kubeproxy/cases.jsonl');
+  await expect(lines.join('')).toMatchFileSnapshot('../../cluster/control-plane/kubeproxy/cases.jsonl');
 });
