@@ -13,7 +13,7 @@ export interface ApiClients {
   readonly secrets: SecretsManagerClient;
 }
 
-/** The `cluster`, `credentials` and `reaches` of a function's deps. */
+/** The `cluster`, `credentials` and `reaches` of a function's deps, and what signs calls of AWS for a cluster. */
 export function clusterApis(
   { settings, deps: { metrics } }: HubFunction,
   { dynamodb, ...access }: ApiClients,
@@ -34,6 +34,10 @@ export function clusterApis(
   return {
     cluster,
     credentials: async ({ api }: ClusterRecord) => (api ? credentials.credentials(api.auth, false) : {}),
+    awsCredentials: async ({ id, api }: ClusterRecord) =>
+      api?.auth.type === 'eks' && api.auth.roleArn !== undefined
+        ? credentials.roleCredentials(api.auth.roleArn, id)
+        : dynamodb.config.credentials(),
     ...(settings.connectionsFile !== undefined && { reaches: () => true }),
   };
 }

@@ -1,4 +1,6 @@
 /** Dependencies of a run of sweep. Its entry (sweep.handler.ts) or a test provides them. */
+
+import type { ShiftsAnswer } from '#shared/clusters/api/arc-zonal-shift.ts';
 import type { Connection } from '#shared/clusters/api/connection.ts';
 import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -12,6 +14,8 @@ export interface SweepDeps extends StageDeps {
   readonly cluster: (cluster: ClusterRecord) => Promise<ClusterApi>;
   /** Returns the credentials of a cluster with a secret, from a cache of minutes; absent in a local run. */
   readonly credentials?: (cluster: ClusterRecord) => Promise<Partial<Connection>>;
+  /** Reads the zonal shifts of a cluster of EKS, and never rejects; absent in a local run. */
+  readonly zonalShift?: (cluster: ClusterRecord) => Promise<ShiftsAnswer>;
   /**
    * Is there a way to the cluster's API? Left out: if its record has one. A local run has connections of its
    * own.

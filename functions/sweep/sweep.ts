@@ -32,6 +32,7 @@ import { checkPermissions, dueForCheck } from './check-permissions.ts';
 import { findOverdue, wakeOverdue } from './overdue.ts';
 import { sendOwnLists } from './own-list.ts';
 import { purgeRemoved } from './purge-removed.ts';
+import { dueForShifts, publishZones, readShifts } from './read-zonal-shifts.ts';
 import { resync } from './resync.ts';
 import { publishStates } from './states.ts';
 import { endAtMs, type SweepDeps } from './sweep-deps.ts';
@@ -53,7 +54,7 @@ export async function sweep(deps: SweepDeps): Promise<void> {
   // These steps run concurrently: some wait for the clusters' APIs, the others for the table and the queues.
   await allToEnd([
     ownListsSent,
-    wakePending(run, records, overdue),
+    wakePending(run, records, overdue, lookAtShifts(run, records)),
     run.each('checkPermissions', dueForCheck(deps, records), (cluster) => checkPermissions(deps, cluster), {
       ms: rightsMs,
     }),
@@ -124,6 +125,7 @@ async function wakePending(
   run: SweepRun,
   records: readonly ClusterRecord[],
   overdue: Reported['overdue'],
+  lookedAtShifts: Promise<readonly ClusterRecord[]>,
 ): Promise<void> {
   const { deps } = run;
   await run.each('wakePending', records, async (record) => {
@@ -132,7 +134,7 @@ async function wakePending(
     });
     await wakeOverdue(deps, record, overdue.get(record.id) ?? []);
   });
-  const clusters = await oweWakes(run, records);
+  const clusters = await oweWakes(run, await lookedAtShifts);
   await finishSwitches(
     run,
     clusters.filter(({ modeSwitch }) => modeSwitch.wakesPending),
@@ -140,6 +142,24 @@ async function wakePending(
   if (deps.clusterMetrics === 'few') return;
   const active = clusters.filter(writesAnything);
   await run.each('publishGauges', active, ({ id }) => publishGauges(deps, id));
+}
+
+/** Time of a run for reading zonal shifts, ms. */
+const shiftsMs = 10_000;
+
+/** Never rejects. Resolves to the records as they are then. */
+async function lookAtShifts(
+  run: SweepRun,
+  clusters: readonly ClusterRecord[],
+): Promise<readonly ClusterRecord[]> {
+  const { deps } = run;
+  const read = new Map<string, ClusterRecord>();
+  const look = async (cluster: ClusterRecord): Promise<void> => {
+    const after = (await readShifts(deps, cluster)) ? await readCluster(deps.table, cluster.id) : undefined;
+    if (after) read.set(cluster.id, after);
+  };
+  await run.each('readShifts', dueForShifts(deps, clusters), look, { ms: shiftsMs, atOnce: 16 });
+  return clusters.map((cluster) => read.get(cluster.id) ?? cluster);
 }
 
 /**
@@ -225,6 +245,7 @@ async function reportCluster(deps: SweepDeps, record: ClusterRecord): Promise<re
     return overdue;
   } finally {
     publishStates(deps, record);
+    publishZones(deps, record);
     deps.flush();
   }
 }

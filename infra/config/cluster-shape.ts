@@ -4,7 +4,7 @@
  */
 
 import { X509Certificate } from 'node:crypto';
-import { defaultSettings } from '#shared/contract/cluster-settings.ts';
+import { defaultSettings, zonalShiftChoices } from '#shared/contract/cluster-settings.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import type { AuthConfig, ClusterConfig, Labels } from './config.ts';
 import { arn, asCdk, awsRegion, days, eksName, keyArn, matches, roleArn, seconds } from './config-values.ts';
@@ -146,6 +146,11 @@ export const clusterShape: Shape<ClusterConfig> = checked(
             flag,
             defaultSettings.optInCleanup,
             "The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
+          ),
+          zonalShift: withDefault(
+            oneOf(...zonalShiftChoices),
+            defaultSettings.zonalShift,
+            'With `follow` the pods of a zone leave the endpoints that the hub writes during a zonal shift of the EKS cluster; with `ignore` they stay.',
           ),
         }),
         defaultSettings,

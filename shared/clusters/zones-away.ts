@@ -4,7 +4,15 @@
  */
 import { metaKey } from '#shared/store/keys.ts';
 import { type Item, jsonIn, type Table, textIn, type WriteCondition } from '#shared/store/table.ts';
-import { type ClusterSwitch, hasRuns, isMode, isSwitch, type Mode, modeAttributes } from './writer/mode.ts';
+import {
+  type ClusterSwitch,
+  hasRuns,
+  isMode,
+  isRegistered,
+  isSwitch,
+  type Mode,
+  modeAttributes,
+} from './writer/mode.ts';
 
 export interface ZoneAway {
   /** The name of the zone, as the label of its Nodes has it. */
@@ -19,16 +27,33 @@ export interface ZoneAway {
 }
 
 export interface ZonesState {
+  /** Sent away by zonal shifts of EKS, as sweep last read them. */
+  readonly byShifts: readonly ZoneAway[];
+  /** How sweep last fared with reading them, and since when; undefined before the first time. */
+  readonly reading: ShiftsReading | undefined;
   /** Sent away by operators. Those whose time is over are among them. */
   readonly byOperators: readonly ZoneAway[];
   /** The zones that every service was last woken for, as text. */
   readonly wokenFor: string;
 }
 
-const attributes = { byOperators: 'awayOps', wokenFor: 'awayWoken' } as const;
+/** `off`: zonal shift is not enabled for the cluster. */
+export interface ShiftsReading {
+  readonly state: 'read' | 'off' | 'denied' | 'unreachable';
+  readonly sinceMs: number;
+}
+
+const attributes = {
+  byShifts: 'awayArc',
+  reading: 'arcRead',
+  byOperators: 'awayOps',
+  wokenFor: 'awayWoken',
+} as const;
 
 export function decodeZones(item: Item): ZonesState {
   return {
+    byShifts: jsonIn<readonly ZoneAway[]>(item, attributes.byShifts) ?? [],
+    reading: jsonIn<ShiftsReading>(item, attributes.reading),
     byOperators: jsonIn<readonly ZoneAway[]>(item, attributes.byOperators) ?? [],
     wokenFor: textIn(item, attributes.wokenFor) ?? '',
   };
@@ -40,7 +65,7 @@ interface Zones {
 
 /** The zones that are away now, and why. */
 export const awayNow = ({ zones }: Zones, nowMs: number): readonly ZoneAway[] =>
-  zones.byOperators.filter(({ untilMs }) => untilMs > nowMs);
+  [...zones.byShifts, ...zones.byOperators].filter(({ untilMs }) => untilMs > nowMs);
 
 /** Their names. */
 export const zonesAway = (cluster: Zones, nowMs: number): ReadonlySet<string> =>
@@ -106,3 +131,14 @@ export async function markWakesForZones(
 const hasRunsAt = (modeSwitch: ClusterSwitch['modeSwitch']): WriteCondition => ({
   all: [isSwitch(modeSwitch), { any: [isMode('active'), isMode('shadow')] }],
 });
+
+/** Only sweep calls this. Resolves to false for a cluster that is deregistered. */
+export async function recordShifts(
+  table: Table,
+  cluster: string,
+  { byShifts, reading }: Pick<ZonesState, 'byShifts'> & { readonly reading: ShiftsReading },
+): Promise<boolean> {
+  const { byShifts: zones, reading: state } = attributes;
+  const set = { [zones]: JSON.stringify(byShifts), [state]: JSON.stringify(reading) };
+  return (await table.update(metaKey(cluster), { set }, isRegistered)) !== undefined;
+}

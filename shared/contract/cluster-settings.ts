@@ -12,7 +12,13 @@ export interface ClusterSettings {
    * removed.
    */
   readonly optInCleanup: boolean;
+  /** `follow`: pods of a zone that EKS shifts traffic away from leave the endpoints that the hub writes. */
+  readonly zonalShift: ZonalShift;
 }
+
+/** What a cluster of EKS does with its zonal shifts. */
+export const zonalShiftChoices = ['follow', 'ignore'] as const;
+export type ZonalShift = (typeof zonalShiftChoices)[number];
 
 export const defaultSettings: ClusterSettings = {
   batchPeriodSeconds: 0,
@@ -20,4 +26,5 @@ export const defaultSettings: ClusterSettings = {
   controllers: ['endpoints', 'slices'],
   historyDays: 7,
   optInCleanup: true,
+  zonalShift: 'follow',
 };

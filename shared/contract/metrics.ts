@@ -117,6 +117,15 @@ export const metrics = {
     unit: 'Count',
     help: '1 for an active cluster that the hub cannot write to, 0 for any other active cluster',
   },
+  ZonesAway: { unit: 'Count', help: 'zones of a cluster that traffic is to leave' },
+  ZoneHeld: {
+    unit: 'Count',
+    help: 'runs that kept the pods of such a zone because no ready pod elsewhere serves all that they serve',
+  },
+  ZonalShiftUnread: {
+    unit: 'Count',
+    help: '1 for a cluster of EKS whose zonal shifts could not be read for ten minutes, 0 for any other',
+  },
   CircuitOpen: { unit: 'Count', help: '1 while the circuit to the cluster is open' },
   FirstListsMissing: {
     unit: 'Count',

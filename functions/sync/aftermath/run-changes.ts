@@ -93,7 +93,8 @@ function awayOf(
   return (name) => {
     if (!out.has(name)) return undefined;
     const node = nodes.get(pods.find(({ metadata }) => metadata.name === name)?.spec?.nodeName ?? '');
-    const entry = cluster?.zones.byOperators.find(({ zone }) => node && zone === zoneOf(node));
+    const { byShifts = [], byOperators = [] } = cluster?.zones ?? {};
+    const entry = [...byShifts, ...byOperators].find(({ zone }) => node && zone === zoneOf(node));
     return entry ? awayText(entry) : 'its zone is away';
   };
 }

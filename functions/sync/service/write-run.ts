@@ -1,6 +1,7 @@
 /** Both controllers of a service: each decides, asks the mass-removal guard and writes (plan-and-write.ts). */
 import { writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { podsAway } from '#shared/controllers/zones/pods-away.ts';
 import { type Controller, isController } from '#shared/kube/controllers.ts';
 import { optInManagedBy } from '#shared/kube/names.ts';
 import { type Outcome, ok } from '#shared/workqueue/rules/outcome.ts';
@@ -30,9 +31,13 @@ export const runControllers: ServiceStep<ReadRun, WrittenRun> = async (read) => 
     ),
   );
   const slices = outcomes.get('slices');
+  if (keepsZone(run)) run.deps.metrics.put('ZoneHeld', 1, { cluster: cluster.id });
   if (slices && cluster.settings.controllers.includes('slices')) observeSync(run, slices);
   return { next: { ...read, outcomes } };
 };
+
+const keepsZone = ({ inputs }: Run): boolean =>
+  inputs.service !== undefined && podsAway(inputs.service, inputs).isHeld;
 
 async function runController(run: Run, controller: Controller): Promise<Outcome> {
   const { deps, cluster, key, inputs } = run;

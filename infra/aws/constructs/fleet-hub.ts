@@ -24,6 +24,7 @@ import { newVersionOf, Rollout } from '#infra/aws/stages/rollout.ts';
 import { Snapshot as FleetTable } from '#infra/aws/stages/snapshot-table.ts';
 import { Sweep } from '#infra/aws/stages/sweep-stage.ts';
 import { Sync } from '#infra/aws/stages/sync-stage.ts';
+import { grantZonalShift } from '#infra/aws/stages/zonal-shift-access.ts';
 import type { ClusterConfig, Config, HubConfig } from '#infra/config/config.ts';
 import { brokenRule } from '#infra/config/config-rules.ts';
 import { configShape } from '#infra/config/config-shape.ts';
@@ -235,6 +236,7 @@ export class FleetHub extends Construct implements IFleetHub {
     if (broken) throw new Error(broken);
     checkRoom(this.clusters, hub.access);
     for (const stage of [this.sync, this.sweep]) grantAccessToOneMore(stage.function, cluster, hub.access);
+    grantZonalShift(this.sweep.function, [cluster]);
   }
 
   /** Outputs for operators, relays and FleetHub.fromFleetHubAttributes. */

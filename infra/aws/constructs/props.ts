@@ -102,6 +102,8 @@ export interface ClusterInput {
     readonly history?: Duration;
     /** The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in. @default true */
     readonly optInCleanup?: boolean;
+    /** With `follow` the pods of a zone leave the endpoints that the hub writes during a zonal shift of the EKS cluster; with `ignore` they stay. @default "follow" */
+    readonly zonalShift?: 'follow' | 'ignore';
   };
   /** Each function handles a limited number of batches of the cluster at a time. */
   readonly concurrency?: {

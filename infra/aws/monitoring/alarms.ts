@@ -48,6 +48,12 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     datapoints: 1,
     meaning: 'the credentials in the secret of a cluster end within a week',
   }),
+  on('ShiftsUnread', 'ZonalShiftUnread', 'Maximum', {
+    severity: 'ticket',
+    threshold: 0,
+    periods: 5,
+    meaning: 'the zonal shifts of an EKS cluster cannot be read',
+  }),
   on('ManyGuardedRemovals', 'GuardedRemovals', 'Sum', {
     severity: 'ticket',
     threshold: 10,

@@ -116,6 +116,11 @@ export const fleetDashboard: Dashboard = {
       title: 'Correctness',
       widgets: [
         lines('Shadow differences', 'Count', [series('ShadowDifferences', 'Maximum', 'services')]),
+        lines('Zones that traffic is to leave', 'Count', [
+          series('ZonesAway', 'Maximum', 'zones of a cluster'),
+          series('ZoneHeld', 'Sum', 'runs that kept one'),
+          series('ZonalShiftUnread', 'Maximum', 'zonal shift not read'),
+        ]),
         lines('Services without a writer', 'Count', [series('ServicesWithoutWriter', 'Maximum', 'services')]),
         lines('Differences between snapshot and lists', 'Count', [
           series('Drift', 'Sum', 'objects'),

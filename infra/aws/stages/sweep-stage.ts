@@ -11,6 +11,7 @@ import { HubFunction, type Network } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
 import type { Snapshot } from './snapshot-table.ts';
 import type { StageProps } from './stage-props.ts';
+import { grantZonalShift } from './zonal-shift-access.ts';
 
 export interface SweepProps extends StageProps {
   readonly snapshot: Snapshot;
@@ -59,6 +60,7 @@ export class Sweep extends Construct {
     );
     acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'events', 'syncs');
     grantClusterAccess(this.function, clusters, access);
+    grantZonalShift(this.function, clusters);
 
     this.#everyMinute(hub.name);
   }

@@ -17,7 +17,8 @@ async function run(): Promise<void> {
   while (!stopping.signal.aborted) {
     const start = performance.now();
     const getRemainingTimeInMillis = (): number => timeoutMs - (performance.now() - start);
-    const error = await handler({}, { awsRequestId: randomUUID(), getRemainingTimeInMillis }).then(
+    const context = { awsRequestId: randomUUID(), getRemainingTimeInMillis, invokedFunctionArn: 'sweep' };
+    const error = await handler({}, context).then(
       () => undefined,
       (e: unknown) => e ?? new Error('rejected with nothing'),
     );

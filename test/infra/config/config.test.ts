@@ -34,6 +34,7 @@ describe('the clusters file', () => {
       maxEndpointsPerSlice: 100,
       controllers: ['endpoints', 'slices'],
       optInCleanup: true,
+      zonalShift: 'follow',
       historyDays: 7,
     });
     expect(cluster!.relay).toMatchObject({ namespace: 'fleet-endpoints', replicas: 2, resyncSeconds: 1800 });

@@ -182,6 +182,7 @@ describe('the saved state', () => {
         maxEndpointsPerSlice: 100,
         controllers: ['slices'],
         optInCleanup: true,
+        zonalShift: 'follow',
         historyDays: 7,
       },
     });
