@@ -13,8 +13,8 @@ export interface RequeueRule {
   /** Random share of the wait, so runs with the same cause do not return at once. 0 by default. */
   readonly jitter?: number;
   /**
-   * For causes that each further change meets too: a wake-up that is pending within this time also covers a
-   * later run. The default is the run's own wait.
+   * While the cause lasts, each further change meets it too. A requeued run therefore sends no wake-up of its
+   * own if one is pending that comes within this time. The default is the run's own wait.
    */
   readonly coalesceWithinSeconds?: number;
 }

@@ -14,7 +14,7 @@ function valueSize(value: Value): number {
   return [...(value as ReadonlySet<number>)].reduce((bytes, n) => bytes + numberSize(n), 0);
 }
 
-/** A number takes one byte for two significant digits, and one more. */
+/** DynamoDB counts a byte for every two significant digits of a number, and one more. */
 function numberSize(value: number): number {
   return Math.ceil(significantDigits(value) / 2) + 1 + (value < 0 ? 1 : 0);
 }

@@ -112,7 +112,7 @@ export class BatchEffects {
     return indexing;
   }
 
-  /** Enqueues the service: by default at once, and with its outputs as they are saved. */
+  /** Enqueues the service. By default the run is due at once, and takes the saved outputs as they are. */
   wake(namespace: string, service: string, options: Partial<WakeUp> = {}): void {
     this.#wakeUps.add(wakeUp(namespace, service, options));
   }

@@ -18,7 +18,7 @@ import { type OutputRecord, readOutput } from '#shared/store/outputs/outputs.ts'
 import { incarnationOf, type Version } from '#shared/store/version.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 
-/** Pods of a change whose reasons are looked up. */
+/** Maximum number of pods of a change whose reasons are looked up. */
 const maxReasons = 10;
 
 /**

@@ -23,7 +23,10 @@ interface Awaited {
 
 const maxAgeMs = delayBoundsMs.at(-1) as number;
 
-/** Pods whose change is awaited, at some 200 bytes each, and endpoints whose state is known, at 8 bytes. */
+/**
+ * Maximum number of pods whose change is awaited, at some 200 bytes each, and of endpoints whose state is
+ * known, at 8 bytes.
+ */
 const bounds = { pods: 10_000, endpoints: 1_000_000 };
 
 /**

@@ -32,7 +32,7 @@ export class ChangeRate {
   #perSecond = 0;
   #atMs = Number.NEGATIVE_INFINITY;
 
-  /** A change came at `nowMs`. */
+  /** Counts a change at `nowMs`. */
   count(nowMs: number): void {
     this.#perSecond = this.#decayed(nowMs) + 1000 / memoryMs;
     this.#atMs = nowMs;

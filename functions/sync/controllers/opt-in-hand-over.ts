@@ -108,7 +108,10 @@ const managersOf = ({ cluster }: Run): readonly string[] =>
 const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean =>
   mode === 'active' && settings.controllers.includes('slices');
 
-/** Only then is the cluster asked for all slices of the Service. */
+/**
+ * Returns true if slices of a former writer may be left. Without that the run need not list all slices of the
+ * Service.
+ */
 function mayHaveFormerWriter(run: Run, by: By): boolean {
   const { work, inputs, cluster, observed } = run;
   // A run that made our slices may have ended before it handed over.

@@ -67,7 +67,7 @@ export async function runSlices(run: Run): Promise<Outcome> {
   });
 }
 
-/** `slices`: those of the writer of the inputs. */
+/** `slices` are those that the Service's present writer manages. */
 export function planSlices(
   cluster: ClusterRecord,
   inputs: Inputs,

@@ -23,7 +23,8 @@ export interface Reconciler {
    */
   readonly newRecord?: (deps: SyncDeps, run: EndedRun) => NewRecord | undefined;
   /**
-   * Enqueues the work again after a run whose lease had expired. Left out, the message comes back instead.
+   * Enqueues the work again after a run whose lease had expired. Without it the message of that run comes
+   * back.
    */
   readonly requeueAfterLostLease?: (deps: SyncDeps, claim: Claim, result: RunResult) => Promise<void>;
 }

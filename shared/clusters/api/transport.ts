@@ -192,7 +192,7 @@ interface Wanted {
 interface Attempt {
   readonly server: Server;
   readonly askedMs: number;
-  /** The token has been renewed for it. */
+  /** The call has been refused with the former token, and uses a renewed one. */
   readonly refresh: boolean;
   /** It follows a socket that the server had closed. */
   readonly reconnect: boolean;

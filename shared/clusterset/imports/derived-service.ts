@@ -98,7 +98,7 @@ export function likeService(merged: MergedExports, service: Service): MergedExpo
   };
 }
 
-/** The cluster chooses the first family of a dual-stack Service. */
+/** A draft without families leaves the choice of the first one to the cluster. */
 const isOfOtherFamily = ({ spec }: Service, draft: DerivedDraft): boolean =>
   draft.spec.ipFamilies !== undefined &&
   spec?.ipFamilies !== undefined &&

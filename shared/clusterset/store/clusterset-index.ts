@@ -35,9 +35,9 @@ function entriesOf(items: readonly Item[]): SetEntries {
   const exportTexts = new Map<string, string>();
   let winner: string | undefined;
   for (const { sk, [textAttribute]: text } of items) {
-    const { entry, of } = partsOf(sk);
+    const { entry, cluster } = partsOf(sk);
     if (typeof text !== 'string') continue;
-    if (entry === 'E') exportTexts.set(of, text);
+    if (entry === 'E') exportTexts.set(cluster, text);
     if (entry === 'W') winner = text;
   }
   return { exportTexts, winner };
@@ -124,13 +124,13 @@ const entriesAtOnce = 100;
 /** An export (E) or the winner (W). */
 type Entry = 'E' | 'W';
 
-/** `of` is the cluster, or "" for W. `entry` is undefined for an invalid key. */
+/** `cluster` is the exporting one, or "" for the winner. `entry` is undefined for an invalid key. */
 function partsOf(sk: string): {
   readonly name: string;
   readonly entry: Entry | undefined;
-  readonly of: string;
+  readonly cluster: string;
 } {
-  const [name = '', entry = '', of = '', ...more] = sk.split('#').map(unescaped);
-  const isEntry = more.length === 0 && /^[EW]$/.test(entry) && (of === '') === (entry === 'W');
-  return { name, entry: isEntry ? (entry as Entry) : undefined, of };
+  const [name = '', entry = '', cluster = '', ...more] = sk.split('#').map(unescaped);
+  const isEntry = more.length === 0 && /^[EW]$/.test(entry) && (cluster === '') === (entry === 'W');
+  return { name, entry: isEntry ? (entry as Entry) : undefined, cluster };
 }

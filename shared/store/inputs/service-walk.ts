@@ -53,7 +53,7 @@ export async function walkServices(
   return { services: taken.services, entries, place: taken.place };
 }
 
-/** The services of a step of the walk, while it has room for them. */
+/** Collects the services of a step of the walk, until the step is full. */
 class TakenServices {
   readonly services: ServiceName[] = [];
   place: WalkPosition | undefined;

@@ -1,8 +1,8 @@
 /**
- * The import run of a cluster ends with its state and its report. The state has the exports that it has
- * confirmed, or its failure, and the exports of the name report it (MC-3, MC-80). A changed failure wakes
- * these exports; the state has the pending wake-up until they are woken. An export that waits for a
- * confirmation is requeued.
+ * The run of an import ends by saving its state and its report. The state says which exports of the name it
+ * has confirmed, or why it has failed, and these exports report that (MC-3, MC-80). If the failure has
+ * changed, the run wakes them, and the state notes the pending wake-up until they are woken. The run of an
+ * export that waits for a confirmation is requeued.
  */
 
 import { type ClustersetRun, keyInSet } from '#functions/clusterset/sync/clusterset-run.ts';

@@ -10,8 +10,8 @@ import type { EndpointSlice } from '#shared/kube/types.ts';
 
 /**
  * Creates and updates precede deletions. The cluster's policies refuse slices of sources and ranges that they
- * do not list. The rest of such a source stays as it is, and other sources are written. Resolves to the first
- * refusal of each such source.
+ * do not list: the rest of that source stays as it is, and the other sources are written. Resolves to the
+ * first refusal of each such source.
  */
 export async function applySlicePlan(
   run: ClustersetRun,

@@ -135,8 +135,8 @@ interface ToConfirm {
 }
 
 /**
- * The source as the mass-removal guard lets the run use it. It has the pods of its own API if more stays by
- * them. If its API cannot be asked, it is silent: its slices stay.
+ * Returns the source as the run may use it by the mass-removal guard: with the pods of its own API if these
+ * leave more endpoints, and as a silent one, whose slices stay, if its API cannot be asked.
  */
 async function confirmedSource(
   run: ClustersetRun,
