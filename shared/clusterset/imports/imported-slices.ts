@@ -12,6 +12,7 @@ import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
+import { zoneOf } from '#shared/kube/nodes.ts';
 import type { EndpointSlice, Node, Pod, Service, SlicePort } from '#shared/kube/types.ts';
 import { hintImport, type ImportHints } from './import-hints.ts';
 import { copiesFor } from './kept-slices.ts';
@@ -29,6 +30,8 @@ export interface ImportSource {
    */
   readonly exported?: ExportedPods;
   readonly podCidrs: readonly Cidr[] | undefined;
+  /** Names of its zones that traffic is to leave. */
+  readonly zonesAway?: ReadonlySet<string>;
 }
 
 export interface ToImport {
@@ -74,10 +77,13 @@ export function planImportedSlices({
   const isPlanned = ({ cluster, state }: ImportSource): boolean =>
     state === 'fresh' || (state === 'silent' && !bySource.has(cluster));
   const read = ordered.filter((s) => s.exported !== undefined && isPlanned(s));
-  const offered = read.map((source) => offeredBy(source, merged));
   const keptOf = (states: readonly ImportSource[]): readonly KeptSlice[] =>
     states.flatMap(({ cluster }) => (bySource.get(cluster) ?? []).map((slice) => ({ cluster, slice })));
   const others = ordered.filter((s) => !read.includes(s));
+  const offered = leavingZones(
+    read.map((source) => offeredBy(source, merged)),
+    { read, kept: keptOf(others.filter((s) => s.state !== 'evicted')), derived },
+  );
   // An evicted source keeps no address from the one that is to take its traffic.
   const withoutEvicted = choosePods(offered, keptOf(others.filter((s) => s.state !== 'evicted')));
   const servedBy = ({ cluster, state }: ImportSource): ReadonlySet<string> => {
@@ -150,6 +156,40 @@ function offeredBy({ cluster, exported, podCidrs }: ImportSource, merged: Merged
   const ports = exposedPorts(own, merged.spec.ports);
   const exposed = { ...service, spec: { ...service.spec, ports } };
   return { cluster, service: exposed, pods: own.length > 0 && ports.length === 0 ? [] : pods, podCidrs };
+}
+
+interface InZones {
+  /** In the order of the offers. */
+  readonly read: readonly ImportSource[];
+  readonly kept: readonly KeptSlice[];
+  readonly derived: Service;
+}
+
+/**
+ * The offers without the pods of zones that are away in their own clusters, if what is left of all sources
+ * serves each port and family that all pods serve, and otherwise whole.
+ */
+function leavingZones(
+  offered: readonly SourcePods[],
+  { read, kept, derived }: InZones,
+): readonly SourcePods[] {
+  const staying = offered.map((offer, i) => {
+    const { exported, zonesAway = new Set() } = read[i] as ImportSource;
+    const isAway = ({ spec }: Pod): boolean => {
+      const node = exported?.nodes.get(spec?.nodeName ?? '');
+      return node !== undefined && zonesAway.has(zoneOf(node));
+    };
+    return { ...offer, pods: offer.pods.filter((pod) => !isAway(pod)) };
+  });
+  if (staying.every(({ pods }, i) => pods.length === offered[i]?.pods.length)) return offered;
+  const servedBy = (offers: readonly SourcePods[]): ReadonlySet<string> => {
+    const { pods } = choosePods(offers, kept);
+    return new Set(
+      offers.flatMap(({ cluster, service }) => [...servedByPods(service, pods.get(cluster) ?? [], derived)]),
+    );
+  };
+  const left = servedBy(staying);
+  return left.size > 0 && [...servedBy(offered)].every((port) => left.has(port)) ? staying : offered;
 }
 
 /** The ports of each family for which the pods have a ready endpoint, as `servedBySlices` names them. */

@@ -35,6 +35,9 @@ const source = (
   podCidrs: podCidrs?.flatMap((text) => parseCidr(text) ?? []),
 });
 
+const inZone = (name: string, ip: string, zone: string, ready = true): Pod =>
+  pod(name, ip, { node: `node-${zone}`, ready });
+
 const specOf = ({ exported: e }: ImportSource) => e?.service.spec ?? {};
 
 const toImport = (
@@ -103,6 +106,41 @@ describe('the slices of an import', () => {
       { kind: 'Service', name, uid: 'derived-uid', controller: true },
     ]);
     expect(slices[0]?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }]);
+  });
+
+  it.each<[string, readonly Pod[], readonly Pod[], readonly string[]]>([
+    [
+      'pods elsewhere in its cluster',
+      [inZone('p', '10.2.0.1', 'a'), inZone('q', '10.2.0.2', 'b')],
+      [],
+      ['10.2.0.2'],
+    ],
+    ['pods of another source alone', [inZone('p', '10.2.0.1', 'a')], [pod('p', '10.3.0.1')], ['10.3.0.1']],
+    ['no other pod', [inZone('p', '10.2.0.1', 'a')], [], ['10.2.0.1']],
+    [
+      'no other pod that is ready',
+      [inZone('p', '10.2.0.1', 'a'), inZone('q', '10.2.0.2', 'b', false)],
+      [pod('p', '10.3.0.1', { ready: false })],
+      ['10.2.0.1', '10.2.0.2', '10.3.0.1'],
+    ],
+    [
+      'a ready pod elsewhere whose address another source has',
+      [inZone('p', '10.2.0.1', 'a')],
+      [pod('p', '10.9.0.1')],
+      ['10.2.0.1'],
+    ],
+  ])('a zone that is away in its own cluster leaves an import with %s', (_, ofB, ofC, expected) => {
+    const nodes = new Map(['a', 'b'].map((zone) => [`node-${zone}`, nodeIn(zone, `node-${zone}`)]));
+    const { exported: read, ...b } = source('b', ofB);
+    const sources = [
+      { ...b, exported: { ...(read as NonNullable<typeof read>), nodes }, zonesAway: new Set(['a']) },
+      // The zone of the same name in another cluster is another one.
+      source('c', ofC, { zone: 'a', podCidrs: ['10.3.0.0/16'] }),
+    ];
+    const addresses = carriedOut(toImport(sources)).flatMap((s) =>
+      (s.endpoints ?? []).flatMap((e) => e.addresses),
+    );
+    expect([...addresses].sort()).toEqual(expected);
   });
 
   it('the slices of an import have the appProtocol of the export with precedence, and the pods of an export with another one', () => {

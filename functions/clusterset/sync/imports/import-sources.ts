@@ -7,6 +7,7 @@ import { nodesOf } from '#functions/sync/state/kept-nodes.ts';
 import { requeueRun } from '#functions/sync/state/requeue.ts';
 import { type ClusterState, readClusterState } from '#shared/clusters/record.ts';
 import { hasLeft } from '#shared/clusters/writer/mode.ts';
+import { zonesAway } from '#shared/clusters/zones-away.ts';
 import { decodeExportedPods } from '#shared/clusterset/exports/exported-pods.ts';
 import { type MergedExports, mergeExports } from '#shared/clusterset/exports/merge.ts';
 import {
@@ -120,6 +121,7 @@ function sourceOf(run: ClustersetRun, member: SourceMember): ImportSource {
     podCidrs,
     state: counts ? (exported ? 'fresh' : 'silent') : state,
     ...(exported && { exported }),
+    zonesAway: zonesAway(member, run.deps.now()),
   };
 }
 
