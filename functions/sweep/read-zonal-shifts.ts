@@ -5,7 +5,7 @@
 import type { Shift } from '#shared/clusters/api/arc-zonal-shift.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
-import { recordShifts, type ZoneAway, zonesAway } from '#shared/clusters/zones-away.ts';
+import { recordShifts, settlesMs, type ZoneAway, zonesAway } from '#shared/clusters/zones-away.ts';
 import { bucketOf } from '#shared/kube/hash.ts';
 import { zoneIdOf, zoneOf } from '#shared/kube/nodes.ts';
 import { decodeObjectOf, objectPages } from '#shared/store/inputs/objects.ts';
@@ -51,12 +51,25 @@ export async function readShifts(deps: SweepDeps, cluster: ClusterRecord): Promi
   if ('error' in answer && !before)
     deps.log.warn('zonal shift cannot be read', { ...answer, cluster: cluster.id });
   const shifts = answer.state === 'read' ? answer.shifts : [];
-  const next = 'error' in answer ? byShifts : await awayBy(deps, cluster, shifts);
+  const next =
+    'error' in answer ? byShifts : withEnded(await awayBy(deps, cluster, shifts), cluster, deps.now());
   if (before && JSON.stringify(next) === JSON.stringify(byShifts)) return false;
   return recordShifts(deps.table, cluster.id, {
     byShifts: next,
     reading: before ?? { state: answer.state, sinceMs: deps.now() },
   });
+}
+
+/** Shifts that have ended stay in the record while shadow mode compares without their zones. */
+function withEnded(
+  shifts: readonly ZoneAway[],
+  { zones }: ClusterRecord,
+  nowMs: number,
+): readonly ZoneAway[] {
+  const ended = zones.byShifts
+    .filter(({ zone }) => !shifts.some((shift) => shift.zone === zone))
+    .map((shift) => ({ ...shift, untilMs: Math.min(shift.untilMs, nowMs) }));
+  return [...shifts, ...ended.filter(({ untilMs }) => untilMs > nowMs - settlesMs)];
 }
 
 /** ARC names a zone by its id. A zone that no Node has is left out: nothing is in it. */

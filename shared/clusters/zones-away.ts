@@ -71,6 +71,13 @@ export const awayNow = ({ zones }: Zones, nowMs: number): readonly ZoneAway[] =>
 export const zonesAway = (cluster: Zones, nowMs: number): ReadonlySet<string> =>
   new Set(awayNow(cluster, nowMs).map(({ zone }) => zone));
 
+/** Time after the end of a shift in which EKS may still be adding the endpoints of the zone again, ms. */
+export const settlesMs = 180_000;
+
+/** Names of the zones of shifts that are in force, or have ended lately. */
+export const recentShifts = ({ zones }: Zones, nowMs: number): ReadonlySet<string> =>
+  new Set(zones.byShifts.filter(({ untilMs }) => untilMs > nowMs - settlesMs).map(({ zone }) => zone));
+
 /** A clause about a pod in the zone. */
 export function awayText({ zone, id, untilMs, by }: ZoneAway): string {
   const until = new Date(untilMs).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -27,6 +27,7 @@ import { limited } from '../state/difference-lines.ts';
 import { endpointsIn, type Inputs, slicesIn } from '../state/inputs.ts';
 import { requeue } from '../state/requeue.ts';
 import { comparedLater } from '../state/run-result.ts';
+import { type ComparedZones, comparedZones, everyZone } from './compared-zones.ts';
 import { planSlices } from './slices-controller.ts';
 
 /** Requeues while a difference waits to be confirmed. */
@@ -97,7 +98,7 @@ function comparedOf(
   inputs: Inputs,
 ): readonly string[] {
   try {
-    return differencesOf(cluster, key, inputs);
+    return differencesOf(cluster, key, inputs, comparedZones(cluster, inputs.nodes, deps.now()));
   } catch (error) {
     deps.log.error('service cannot be compared', {
       ...key,
@@ -107,7 +108,12 @@ function comparedOf(
   }
 }
 
-export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: Inputs): readonly string[] {
+export function differencesOf(
+  cluster: ClusterRecord,
+  key: ServiceKey,
+  given: Inputs,
+  compared: ComparedZones = everyZone,
+): readonly string[] {
   const { kubernetesVersion } = cluster.relay;
   const podsBy = (name: FeatureName): readonly Pod[] =>
     hasFeature(kubernetesVersion, name) ? given.pods : given.pods.map(withoutSidecars);
@@ -130,15 +136,19 @@ export function differencesOf(cluster: ClusterRecord, key: ServiceKey, given: In
   const isSaved = (kind: OutputKind): boolean => !outputs.some((o) => o.kind === kind && o.isMetadataOnly);
   return [
     ...(inputs.writers.endpoints.task === 'compare' && isSaved('Endpoints')
-      ? diff('Endpoints', lines(current), lines(wanted))
+      ? diff('Endpoints', lines(compared.endpoints(current)), lines(compared.endpoints(wanted)))
       : []),
     ...(inputs.writers.slices.task === 'compare' && isSaved('EndpointSlice')
-      ? diff('EndpointSlices', sliceLines(slices), sliceLines(slicesAfter(slices, plan)))
+      ? diff(
+          'EndpointSlices',
+          sliceLines(compared.slices(slices)),
+          sliceLines(compared.slices(slicesAfter(slices, plan))),
+        )
       : []),
   ];
 }
 
-/** The cluster's own controllers know nothing of an operator's switch. */
+/** The cluster's own controllers know nothing of an operator's switch; zonal shifts are in compared-zones.ts. */
 const noZones: ReadonlySet<string> = new Set();
 
 const withoutSidecars = ({

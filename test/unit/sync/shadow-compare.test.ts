@@ -1,5 +1,7 @@
 /** Shadow mode compares every field that upstream's controllers write. */
+
 import { describe, expect, it } from 'vitest';
+import { comparedZones } from '#functions/sync/controllers/compared-zones.ts';
 import { differencesOf } from '#functions/sync/controllers/shadow-compare.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
@@ -300,5 +302,49 @@ describe('shadow mode compares of Endpoints', () => {
     expect(
       compared({ endpoints: { ...endpoints, metadata: { ...endpoints.metadata, annotations } } }),
     ).toEqual([`Endpoints: only in the cluster: annotation ${annotationOverCapacity}=truncated`]);
+  });
+});
+
+describe('during a zonal shift of EKS', () => {
+  const ofZone = (zone: string) => ({
+    name: `node-${zone}`,
+    node: { metadata: { name: `node-${zone}`, labels: { 'topology.kubernetes.io/zone': zone } } },
+  });
+  const [a, b] = [ofZone('a'), ofZone('b')];
+  const nodes = new Map([a, b].map(({ name, node }) => [name, node] as const));
+  const now = Date.parse('2026-03-01T12:00:00Z');
+  const shiftedUntil = (untilMs: number) => ({
+    zones: { byShifts: [{ zone: 'a', sinceMs: now - 60_000, untilMs, by: 'ARC shift zs-1' }] },
+  });
+  const endpointOn = (nodeName: string, address: string) => ({
+    addresses: [address],
+    nodeName,
+    conditions: {},
+  });
+  const sliceOf = (...endpoints: readonly object[]) => ({ ...slice(), endpoints }) as EndpointSlice;
+  const without = (untilMs: number) => comparedZones(shiftedUntil(untilMs) as never, nodes as never, now);
+
+  it.each([
+    ['goes on', now + 1],
+    ['has ended lately', now - 179_000],
+  ])('endpoints of the zone are compared on neither side while it %s', (_, untilMs) => {
+    const zone = endpointOn(a.name, '10.0.0.1');
+    const other = endpointOn(b.name, '10.0.0.2');
+    expect(without(untilMs).slices([sliceOf(zone, other), sliceOf(zone), sliceOf()])).toEqual([
+      sliceOf(other),
+    ]);
+    const [ofA, ofB] = [
+      { ip: '10.0.0.1', nodeName: a.name },
+      { ip: '10.0.0.2', nodeName: b.name },
+    ];
+    const given = { metadata: {}, subsets: [{ addresses: [ofA, ofB] }, { notReadyAddresses: [ofA] }] };
+    expect(without(untilMs).endpoints(given as never)?.subsets).toEqual([
+      { addresses: [ofB], notReadyAddresses: [] },
+    ]);
+  });
+
+  it('everything is compared three minutes after its end', () => {
+    const slices = [sliceOf(endpointOn(a.name, '10.0.0.1')), sliceOf()];
+    expect(without(now - 180_000).slices(slices)).toBe(slices);
   });
 });
