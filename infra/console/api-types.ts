@@ -2,7 +2,7 @@
 
 import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import type { RunText } from '#infra/cli/ask/history/sentences.ts';
-import type { ServiceEntry } from '#infra/cli/ask/service-entry.ts';
+import type { ServiceEntry } from '#infra/cli/ask/lists/service-entry.ts';
 
 export type { RunText } from '#infra/cli/ask/history/sentences.ts';
 export type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';

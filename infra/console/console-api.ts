@@ -1,9 +1,10 @@
 /** The console's API: JSON for its page. */
 import { worstCause } from '#infra/cli/ask/answer-text.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';
-import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
-import { reachCounts } from '#infra/cli/ask/reach-counts.ts';
-import { serviceRows } from '#infra/cli/ask/service-rows.ts';
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
+import { readRuns } from '#infra/cli/ask/history-service.ts';
+import { reachCounts } from '#infra/cli/ask/lists/reach-counts.ts';
+import { serviceRows } from '#infra/cli/ask/lists/service-rows.ts';
 import { thereAre } from '#infra/cli/terminal/counted.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';

@@ -1,7 +1,7 @@
 /** One row for each cluster, from its record and its recent metrics. */
 
 import { notKnown } from '#infra/cli/ask/explain/cluster-known.ts';
-import type { reachCounts } from '#infra/cli/ask/reach-counts.ts';
+import type { reachCounts } from '#infra/cli/ask/lists/reach-counts.ts';
 import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';

@@ -1,5 +1,5 @@
 /** Finds clusters and services of the whole hub by parts of their names. */
-import { readServices } from '#infra/cli/ask/list-services.ts';
+import { readServices } from '#infra/cli/ask/lists/list-services.ts';
 import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';

@@ -13,7 +13,7 @@ import { startConsole } from '#infra/console/server.ts';
 import { kinds } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
 import { type ClusterSource, clustersOfKubeconfig, embeddedClusters } from './clusters/cluster-source.ts';
-import { connectionFiles } from './clusters/connection-files.ts';
+import { type Connections, connectionFiles } from './clusters/connection-files.ts';
 import { rangesOfNodes, refuseOverlap } from './clusters/pod-ranges.ts';
 import { refuseMissingRights } from './clusters/read-rights.ts';
 import { refuseSecondWriter } from './clusters/second-writer.ts';
@@ -101,9 +101,7 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
       start(queuesProcess(join(dataDir, 'queues'))).ready,
       source.connect(start),
     ]);
-    if (options.kubeconfig) await refuseMissingRights(connections);
-    if (joinsSet(clusterset) && !clusterset.allowOverlap)
-      refuseOverlap({ ...(await rangesOfNodes(connections)), ...source.podRanges });
+    await refuseUnfit(connections, source, options);
     const files = connectionFiles(own);
     await files.write(connections);
     source.onRenewal?.((renewed) => files.write(renewed));
@@ -151,14 +149,8 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
       );
     });
     ready = true;
-    const clusters = source.ids.length === 1 ? source.ids[0] : `${source.ids.length} clusters`;
-    terminal.print(
-      `ready: ${clusters} (${mode}) after ${((Date.now() - startedAt) / 1000).toFixed(1)} s; Ctrl-C ends it`,
-    );
-    const service = options.kubeconfig ? ' -A' : ' shop/web';
-    terminal.print(
-      `next: open ${console.url}, or run npx fleet-endpoints explain ${source.ids[0]}${service}`,
-    );
+    for (const line of readyLines(source.ids, options, { startedAt, consoleUrl: console.url }))
+      terminal.print(line);
     if (!options.kubeconfig)
       terminal.print(`break it: KUBECONFIG=${await files.writeKubeconfig(connections)} kubectl get pods -A`);
     if (clusterset.imports === 'active')
@@ -178,6 +170,17 @@ export async function run(options: Options, { terminal, verbose, signal }: RunOp
     await rm(localHubFile(process.pid), { force: true });
     await rm(own, { recursive: true, force: true });
   }
+}
+
+/** Refuses clusters that the run may not read, or whose pods could have the same addresses. */
+async function refuseUnfit(
+  connections: Connections,
+  source: ClusterSource,
+  { kubeconfig, clusterset }: Options,
+): Promise<void> {
+  if (kubeconfig) await refuseMissingRights(connections);
+  if (joinsSet(clusterset) && !clusterset.allowOverlap)
+    refuseOverlap({ ...(await rangesOfNodes(connections)), ...source.podRanges });
 }
 
 /** Each process writes its profile when it ends. */
@@ -212,6 +215,20 @@ function describe(source: ClusterSource, { kubeconfig, mode, optIn, clusterset }
   const which = `cluster${source.ids.length === 1 ? '' : 's'} ${source.ids.join(', ')}`;
   if (kubeconfig) return `${which} of ${kubeconfig.file} in ${mode} mode${mode === 'shadow' ? written : ''}`;
   return source.ids.length === 1 ? 'an embedded cluster' : `${source.ids.length} embedded clusters`;
+}
+
+function readyLines(
+  ids: readonly string[],
+  { mode, kubeconfig }: Options,
+  { startedAt, consoleUrl }: { readonly startedAt: number; readonly consoleUrl: string },
+): readonly string[] {
+  const clusters = ids.length === 1 ? ids[0] : `${ids.length} clusters`;
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  const service = kubeconfig ? ' -A' : ' shop/web';
+  return [
+    `ready: ${clusters} (${mode}) after ${seconds} s; Ctrl-C ends it`,
+    `next: open ${consoleUrl}, or run npx fleet-endpoints explain ${ids[0]}${service}`,
+  ];
 }
 
 const health = (ready: boolean, children: readonly Child[]) => ({

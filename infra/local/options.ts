@@ -48,16 +48,11 @@ export interface TypedOptions extends TypedSetOptions {
 }
 
 export function checkedOptions(typed: TypedOptions): Options {
-  const { kubeconfig, context = [], mode } = typed;
+  const { kubeconfig, context = [] } = typed;
+  checkClusters(typed);
+  const mode = checkedMode(typed.mode);
   // Two Services of the demonstration opt in. The hub is the only controller of the others.
   const { optIn = kubeconfig === undefined ? 'active' : 'off' } = typed;
-  if (kubeconfig === undefined && (context.length > 0 || mode !== undefined)) {
-    throw new UsageError(`--${context.length === 0 ? 'mode' : 'context'} needs --kubeconfig FILE`);
-  }
-  if (kubeconfig !== undefined && typed.clusters !== undefined)
-    throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
-  if (mode !== undefined && mode !== 'shadow' && mode !== 'active')
-    throw new UsageError(`--mode ${mode}: shadow or active`);
   if (!isOptIn(optIn)) throw new UsageError(`--opt-in ${optIn}: ${optIns.join(', ')}`);
   const batchPeriodSeconds = number('--batch-period', typed.batchPeriod, 0, maxDelaySeconds);
   const maxEndpointsPerSlice = number('--max-endpoints-per-slice', typed.maxEndpointsPerSlice, 1, 1000);
@@ -82,6 +77,18 @@ export function checkedOptions(typed: TypedOptions): Options {
     },
     port: number('--port', typed.port || undefined, 0, 65_535) ?? 8080,
   };
+}
+
+function checkClusters({ kubeconfig, context = [], mode, clusters }: TypedOptions): void {
+  if (kubeconfig === undefined && (context.length > 0 || mode !== undefined))
+    throw new UsageError(`--${context.length === 0 ? 'mode' : 'context'} needs --kubeconfig FILE`);
+  if (kubeconfig !== undefined && clusters !== undefined)
+    throw new UsageError('--clusters is for embedded clusters: leave it out with --kubeconfig');
+}
+
+function checkedMode(mode: string | undefined): Options['mode'] | undefined {
+  if (mode === undefined || mode === 'shadow' || mode === 'active') return mode;
+  throw new UsageError(`--mode ${mode}: shadow or active`);
 }
 
 /** The setting `controllers` of clusters.yaml. */

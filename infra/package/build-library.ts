@@ -66,15 +66,12 @@ async function writeTypes(): Promise<void> {
   const wanted = [`${entry}.d.ts`];
   for (const path of wanted) {
     const text = await readFile(join(folder, 'types', path), 'utf8');
-    const written = text.replace(
-      /(from |import\()(['"])(#|\.)([^'"]+)\.ts\2/g,
-      (_, word, quote, kind, rest) => {
-        const target = kind === '#' ? rest : join(dirname(path), `.${rest}`);
-        if (!wanted.includes(`${target}.d.ts`)) wanted.push(`${target}.d.ts`);
-        const there = relative(dirname(path), target);
-        return `${word}${quote}${there.startsWith('.') ? there : `./${there}`}.js${quote}`;
-      },
-    );
+    const written = text.replace(/(from |import\()(['"])([#.][^'"]+)\.ts\2/g, (_, word, quote, from) => {
+      const target = from.startsWith('#') ? from.slice(1) : join(dirname(path), from);
+      if (!wanted.includes(`${target}.d.ts`)) wanted.push(`${target}.d.ts`);
+      const there = relative(dirname(path), target);
+      return `${word}${quote}${there.startsWith('.') ? there : `./${there}`}.js${quote}`;
+    });
     await mkdir(dirname(join(out, 'types', path)), { recursive: true });
     await writeFile(join(out, 'types', path), written);
   }

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
-import { explainThen } from '#infra/cli/ask/history-service.ts';
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { Log } from '#shared/telemetry/port.ts';

@@ -1,11 +1,11 @@
 /** Lists, checks and the console say of a Service what `explain` says: nothing is fine that cannot be reached. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { listOfClusters } from '#infra/cli/ask/cluster-list.ts';
 import { examine } from '#infra/cli/ask/doctor.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';
+import { listOfClusters } from '#infra/cli/ask/lists/cluster-list.ts';
+import { reachCounts } from '#infra/cli/ask/lists/reach-counts.ts';
+import { serviceRows } from '#infra/cli/ask/lists/service-rows.ts';
 import { checkOptIn } from '#infra/cli/ask/opt-in/opt-in-check.ts';
-import { reachCounts } from '#infra/cli/ask/reach-counts.ts';
-import { serviceRows } from '#infra/cli/ask/service-rows.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { fleetRows } from '#infra/console/fleet-rows.ts';
 import { verdictOn } from '#infra/console/fleet-verdict.ts';

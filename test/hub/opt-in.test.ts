@@ -829,7 +829,11 @@ describe('a service that no longer opts in', () => {
       },
     ]);
     await pass(5);
-    world.store.patch('Service', 'default', 'svc', { spec: { publishNotReadyAddresses: true } }, 'merge');
+    world.store.patch(
+      'Service',
+      { namespace: 'default', name: 'svc' },
+      { spec: { publishNotReadyAddresses: true } },
+    );
     await pass(120);
     expect(world.store.list('Endpoints')).toHaveLength(1);
     expect(served(by(world, slicesManagedBy))).toEqual(four.slice(0, 2));
@@ -845,7 +849,11 @@ describe('a service that no longer opts in', () => {
     const [slice] = by(world, slicesManagedBy);
     world.store.apply(annotated('app=a'));
     await pass(60);
-    world.store.patch('EndpointSlice', 'default', slice?.metadata.name ?? '', { endpoints: [] }, 'merge');
+    world.store.patch(
+      'EndpointSlice',
+      { namespace: 'default', name: slice?.metadata.name ?? '' },
+      { endpoints: [] },
+    );
     await pass(60);
     world.store.apply(aService());
     await pass(60);

@@ -82,16 +82,13 @@ export class FleetCluster extends Construct {
     });
     // Known before the first message can arrive.
     const before = [registration, ...hub.consumers];
-    consume(
-      this,
-      'EventsToIngest',
-      queues.events,
-      hub.ingestFunction,
-      cluster.concurrency.ingest,
-    ).node.addDependency(...before);
-    consume(this, 'SyncsToSync', queues.syncs, hub.syncFunction, cluster.concurrency.sync).node.addDependency(
-      ...before,
-    );
+    const { ingest, sync } = cluster.concurrency;
+    consume(this, 'EventsToIngest', {
+      ...{ queue: queues.events, target: hub.ingestFunction, maxConcurrency: ingest },
+    }).node.addDependency(...before);
+    consume(this, 'SyncsToSync', {
+      ...{ queue: queues.syncs, target: hub.syncFunction, maxConcurrency: sync },
+    }).node.addDependency(...before);
 
     const relay = new RelayIdentity(this, 'Relay', {
       relay: cluster.relay,
@@ -242,6 +239,12 @@ export class FleetCluster extends Construct {
   }
 }
 
+interface Consumption {
+  readonly queue: Queue;
+  readonly target: IFunction;
+  readonly maxConcurrency: number;
+}
+
 /**
  * Batches are for throughput only, so nothing waits to fill one; what fails returns alone. The alias is
  * named, and not imported: an export that another stack uses can be neither changed nor taken away.
@@ -249,9 +252,7 @@ export class FleetCluster extends Construct {
 function consume(
   scope: Construct,
   id: string,
-  queue: Queue,
-  target: IFunction,
-  maxConcurrency: number,
+  { queue, target, maxConcurrency }: Consumption,
 ): EventSourceMapping {
   const mapping = new EventSourceMapping(scope, id, {
     target,

@@ -22,12 +22,17 @@ import type { Dashboard, Widget } from './widgets.ts';
 
 const columns = 24;
 
+interface Drawing {
+  readonly dashboard: Dashboard;
+  readonly sources: MetricSources;
+  /** The choices at its top. */
+  readonly variables?: DashboardVariable[];
+}
+
 export function drawDashboard(
   scope: Construct,
   hub: HubConfig,
-  dashboard: Dashboard,
-  sources: MetricSources,
-  variables: DashboardVariable[] = [],
+  { dashboard, sources, variables = [] }: Drawing,
 ): CloudWatchDashboard {
   const rows: IWidget[][] = dashboard.rows.flatMap((row) => [
     [new TextWidget({ markdown: `## ${row.title}`, width: columns, height: 1 })],
@@ -80,9 +85,8 @@ export function drawClusterDashboard(
     defaultValue: DefaultValue.FIRST,
   });
   const queueName = (queue: QueueRole): string => queueNameOf(hub.name, chosenCluster, clusterRoleOf(queue));
-  return drawDashboard(scope, hub, dashboard, { ...hubSources, cluster: chosenCluster, queueName }, [
-    cluster,
-  ]);
+  const sources = { ...hubSources, cluster: chosenCluster, queueName };
+  return drawDashboard(scope, hub, { dashboard, sources, variables: [cluster] });
 }
 
 function clusterRoleOf(queue: QueueRole): ClusterQueueRole {

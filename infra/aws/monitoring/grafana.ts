@@ -58,7 +58,13 @@ function ofHub({ id, title, rows }: Dashboard, ofCluster: boolean): object {
     text('hub', 'Hub', 'FleetEndpoints'),
     ...(ofCluster ? [clusterVariable] : []),
   ];
-  return draw(`fleet-endpoints-${id}`, `fleet-endpoints: ${title}`, 'cloudwatch', variables, shown);
+  return draw({
+    uid: `fleet-endpoints-${id}`,
+    title: `fleet-endpoints: ${title}`,
+    type: 'cloudwatch',
+    variables,
+    rows: shown,
+  });
 }
 
 /** A metric that every cluster has, in any mode. */
@@ -150,16 +156,24 @@ function ofRelays(): object {
     { title: 'State', panels: panels.filter((panel) => panel.unit !== 'cps') },
     { title: 'Rates', panels: panels.filter((panel) => panel.unit === 'cps') },
   ];
-  return draw('fleet-endpoints-relay', 'fleet-endpoints: Relays', 'prometheus', [namespaces], rows);
+  return draw({
+    uid: 'fleet-endpoints-relay',
+    title: 'fleet-endpoints: Relays',
+    type: 'prometheus',
+    variables: [namespaces],
+    rows,
+  });
 }
 
-function draw(
-  uid: string,
-  title: string,
-  type: 'cloudwatch' | 'prometheus',
-  variables: readonly object[],
-  rows: readonly { readonly title: string; readonly panels: readonly Panel[] }[],
-): object {
+interface Drawing {
+  readonly uid: string;
+  readonly title: string;
+  readonly type: 'cloudwatch' | 'prometheus';
+  readonly variables: readonly object[];
+  readonly rows: readonly { readonly title: string; readonly panels: readonly Panel[] }[];
+}
+
+function draw({ uid, title, type, variables, rows }: Drawing): object {
   const datasource = { name: 'datasource', label: 'Data source', type: 'datasource', query: type };
   const drawn: object[] = [];
   let y = 0;

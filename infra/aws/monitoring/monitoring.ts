@@ -23,7 +23,7 @@ export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, { hub, sources }: MonitoringProps) {
     super(scope, id);
     this.dashboards = {
-      fleet: drawDashboard(this, hub, fleetDashboard, sources),
+      fleet: drawDashboard(this, hub, { dashboard: fleetDashboard, sources }),
       cluster: drawClusterDashboard(this, hub, sources),
     };
 

@@ -52,7 +52,7 @@ export async function switchClusters(
   const clusters = await switchable(hub, await chosenClusters(hub.table, chosen, all), mode, all);
   if (mode === 'active' && !override)
     await concurrently(16, clusters, (cluster) =>
-      checkReady(hub, cluster, quietFor, namespace, controllersOff),
+      checkReady(hub, cluster, { quietMs: quietFor, namespace, controllersDeclaredOff: controllersOff }),
     );
   await switchTo(
     hub,

@@ -3,7 +3,7 @@
  * when they are gone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readServices } from '#infra/cli/ask/list-services.ts';
+import { readServices } from '#infra/cli/ask/lists/list-services.ts';
 import { hasOptInSlices, keyOf, servicesWhere } from '#infra/cli/ask/opt-in/opt-in-slices.ts';
 import { counted, listedNames } from '#infra/cli/terminal/counted.ts';
 import { say } from '#infra/cli/terminal/printable.ts';

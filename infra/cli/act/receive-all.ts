@@ -26,17 +26,19 @@ export interface Received {
   readonly more: boolean;
 }
 
-/**
- * `room`: the bytes left for this look, counted down. `onProgress` is called now and then with the number of
- * messages so far.
- */
+export interface Look {
+  readonly limits: LookLimits;
+  /** The bytes left for this look, counted down. */
+  readonly room: { bytes: number };
+  readonly now: () => number;
+  /** Called now and then with the number of messages so far. */
+  readonly onProgress: (count: number) => void;
+}
+
 export async function receiveAll(
   sqs: SQSClient,
   url: string,
-  { messages: most, ms }: LookLimits,
-  room: { bytes: number },
-  now: () => number,
-  onProgress: (count: number) => void,
+  { limits: { messages: most, ms }, room, now, onProgress }: Look,
 ): Promise<Received> {
   const messages = new Map<string, Message>();
   const end = now() + ms;

@@ -79,7 +79,12 @@ export async function listSetAside(deps: RedriveDeps, clusters: readonly string[
     const { queue, url, owner } = from;
     const onProgress = (count: number): void =>
       deps.onProgress?.(queue.startsWith('dead') ? `${queue} of ${owner}` : queue, count);
-    const { messages, more } = await receiveAll(deps.sqs, url, look, room, deps.now, onProgress);
+    const { messages, more } = await receiveAll(deps.sqs, url, {
+      limits: look,
+      room,
+      now: deps.now,
+      onProgress,
+    });
     const left = new Set(messages);
     const found = messages.map((message): SetAsideMessage => {
       const aside = describe(deps, from, message);

@@ -39,7 +39,7 @@ export async function register(hub: Hub, { files, chosen, all, who, say }: Regis
   const failed: string[] = [];
   await concurrently(8, chosenOf(config, files, chosen, all), async (cluster) => {
     try {
-      say(`${cluster.id}  ${await registerOne(hub, config, cluster, outputs, who)}`);
+      say(`${cluster.id}  ${await registerOne(hub, { config, outputs }, cluster, who)}`);
     } catch (error) {
       failed.push(`${cluster.id}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -47,19 +47,20 @@ export async function register(hub: Hub, { files, chosen, all, who, say }: Regis
   if (failed.length > 0) throw new Error(`not registered: ${failed.join('; ')}`);
 }
 
+/** What clusters.yaml asks for, and what the deploy made of it. */
+interface Deployed {
+  readonly config: Config;
+  readonly outputs: Outputs;
+}
+
 async function registerOne(
   hub: Hub,
-  config: Config,
+  deployed: Deployed,
   cluster: ClusterConfig,
-  outputs: Outputs,
   who: string,
 ): Promise<string> {
   const before = await readCluster(hub.table, cluster.id);
-  const left = await registerCluster(
-    hub.table,
-    await registrationOf(hub.sqs, config, cluster, outputs),
-    hub.now(),
-  );
+  const left = await registerCluster(hub.table, await registrationOf(hub.sqs, deployed, cluster), hub.now());
   const what = left
     ? `${left} → ${cluster.mode} (registered again)`
     : before
@@ -71,9 +72,8 @@ async function registerOne(
 
 async function registrationOf(
   sqs: SQSClient,
-  config: Config,
+  { config, outputs }: Deployed,
   cluster: ClusterConfig,
-  outputs: Outputs,
 ): Promise<Registration> {
   const output = (stack: string, name: string): string => {
     const value = outputs[stack]?.[name];

@@ -14,7 +14,7 @@ import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { countedFleet, type ReachCount, reachCounts } from './reach-counts.ts';
+import { countedFleet, type ReachCount, reachCounts } from './lists/reach-counts.ts';
 import { offsetOf, waitOf } from './relay-timing.ts';
 
 export interface DoctorDeps {

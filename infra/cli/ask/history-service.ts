@@ -1,18 +1,13 @@
 /** The history of a service as the table holds it. */
 
-import { notKnownThen } from '#infra/cli/ask/explain/cluster-known.ts';
 import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
 import { type Link, missingRecords } from '#infra/cli/ask/history/missing-records.ts';
-import { whyNotKnown } from '#infra/cli/ask/history/not-known.ts';
 import { asRun } from '#infra/cli/ask/history/observed-then.ts';
 import { effectiveMs, isOfCluster } from '#infra/cli/ask/history/record-facts.ts';
 import { withRepeatsCounted } from '#infra/cli/ask/history/repeats.ts';
 import { exactTime, type Filter, type RunText, runText } from '#infra/cli/ask/history/sentences.ts';
-import { switchesThen } from '#infra/cli/ask/history/switches-then.ts';
-import { addressesThen, cutShortBeside, notKnown, type Then } from '#infra/cli/ask/history/then.ts';
 import { thereAre } from '#infra/cli/terminal/counted.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import { listAudit } from '#shared/clusters/audit.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
@@ -20,7 +15,6 @@ import { addressesOf } from '#shared/controllers/history/addresses.ts';
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
 import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
-import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -28,7 +22,7 @@ import { recordsSince } from '#shared/store/outputs/history-records.ts';
 import { type OutputObject, readOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { explainObserved, mostObserved, readObserved } from './read-observed.ts';
+import { mostObserved, readObserved } from './read-observed.ts';
 import { unknownService } from './unknown-service.ts';
 
 export interface History {
@@ -128,10 +122,10 @@ export async function readRuns(
   return { runs: runs.map((r) => r.text), records: runs.map((r) => r.record), remarks };
 }
 
-const missingText = ([newest = 0, ...others]: readonly number[]): string =>
+export const missingText = ([newest = 0, ...others]: readonly number[]): string =>
   `the record of the run that ended at ${exactTime(newest)}${others.length > 0 ? ` and ${others.length} before it` : ''} is missing`;
 
-interface Known {
+export interface Known {
   readonly service: Service | undefined;
   /** Outputs that sync has saved as present. */
   readonly outputs: readonly OutputObject[];
@@ -139,7 +133,7 @@ interface Known {
   readonly isPartlySaved: boolean;
 }
 
-async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
+export async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
   const [record, saved] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
     readOutputs(table, key),
@@ -150,7 +144,7 @@ async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
 }
 
 /** There is neither an object of the service nor a trace. */
-const isUnknown = ({ service, outputs }: Known, records: readonly HistoryRecord[]): boolean =>
+export const isUnknown = ({ service, outputs }: Known, records: readonly HistoryRecord[]): boolean =>
   !service && outputs.length === 0 && records.length === 0;
 
 /** A record that does not name all its pods may be of any. */
@@ -177,116 +171,8 @@ function checkFilter(
   check('address', address);
 }
 
-/**
- * How the written addresses were at a time, or why that is not known. Throws a UsageError for a time to come,
- * and for one before all records.
- */
-export async function explainThen(table: Table, key: ServiceKey, atMs: number, nowMs: number): Promise<Then> {
-  if (atMs > nowMs) throw new UsageError(`${exactTime(atMs)} is in the future: it is ${exactTime(nowMs)}`);
-  const audits = await listAudit(table, key.cluster);
-  // The outputs are read before the records: a run that saved them has a record by then, or is found running,
-  // or its record is missing.
-  const known = await readKnown(table, key);
-  const { service, outputs, isPartlySaved } = known;
-  const { cluster, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
-  if (isUnknown(known, records)) throw await unknownService(table, key, nowMs);
-  if (days === 0) throw new UsageError('no history is kept of this cluster: settings.historyDays is 0');
-  const earliest = nowMs - days * 86_400_000;
-  if (atMs < earliest)
-    throw new UsageError(
-      `${exactTime(atMs)} is too long ago: history is kept for ${days} days, since ${exactTime(earliest)}`,
-    );
-  const [gapMs = 0] = missing;
-  if (atMs < gapMs) return notKnown(atMs, missingText(missing));
-  const sinceGap = records.filter(({ id }) => id > gapMs);
-  const switches = switchesThen(cluster, audits, atMs);
-  const metaThen = { ...cluster, mode: switches.unpaused ?? cluster.mode, optIn: switches.optIn };
-  const state = {
-    keptSinceMs: cluster.historySinceMs,
-    switches,
-    hasOutputs: outputs.some((o) => !isShadow(metaThen) || isOptInSlice(o)),
-    whyNotNow: service && whyNotWritten(service, metaThen, outputs),
-  };
-  const reason = isPartlySaved
-    ? 'an output of the Service is too large to be saved with its addresses'
-    : whyNotKnown(sinceGap, state, atMs);
-  const restored = restoredAfter(cluster, sinceGap, atMs);
-  const silent = [notKnownThen(cluster, atMs, nowMs) ?? []].flat();
-  const running = isRunning ? ['a run has not ended yet: its changes may be missing'] : [];
-  const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
-  const isOfOthers = switches.mode === 'shadow' && !sinceGap.some(isOfCluster);
-  if (reason !== undefined && isOfOthers && atMs >= cluster.historySinceMs) {
-    const observed = await explainObserved(table, key, {
-      ...{ atMs, keptSinceMs: earliest, switchedAtMs: switches.sinceMs },
-    });
-    // The built-in controllers' outputs are not all if the hub may have written slices beside them.
-    const ours = switches.optIn === 'active' ? [...cutShortBeside(sinceGap, atMs), ...running] : [];
-    if (observed?.isKnown)
-      return { ...observed, caveats: [...observed.caveats, ...restored, ...ours, ...silent] };
-    if (observed) return observed;
-  }
-  if (reason !== undefined) return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
-  const then = addressesThen(sinceGap, addressesOf(outputs), atMs);
-  const isNewest = !sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) > atMs);
-  const caveats = [
-    ...then.caveats,
-    ...(switches.mode === 'paused' ? [pausedSince(switches.sinceMs)] : []),
-    ...restored,
-    ...(cluster.writerConflict && isNewest
-      ? [
-          'another client keeps writing the same objects, and the hub has stopped: the addresses since then are unknown',
-        ]
-      : []),
-    ...partOff(cluster),
-    ...(service && switches.optIn !== 'off' && mayHaveLeftovers(service, cluster) ? [leftBehind] : []),
-    ...(missing.length > 0 ? [`${missingText(missing)}: earlier changes are left out`] : []),
-    ...running,
-    ...silent,
-  ];
-  return { ...then, caveats };
-}
-
-const pausedSince = (sinceMs: number | undefined): string =>
-  `the cluster was paused${sinceMs === undefined ? '' : ` since ${exactTime(sinceMs)}`}: the hub wrote nothing, and the history lacks writes of other clients`;
-
-/**
- * The hub learns later that the cluster went back. A write proves that it had not until then: its
- * preconditions would have failed.
- */
-function restoredAfter(
-  { incarnationSinceMs }: ClusterRecord,
-  records: readonly HistoryRecord[],
-  atMs: number,
-): readonly string[] {
-  const provesHistory = (r: HistoryRecord): boolean =>
-    r.writes.endpoints + r.writes.slices > 0 && effectiveMs(r) > atMs && effectiveMs(r) <= incarnationSinceMs;
-  if (atMs >= incarnationSinceMs || records.some(provesHistory)) return [];
-  return [
-    `the cluster was restored, or created again, before ${exactTime(incarnationSinceMs)}: its addresses just before are unknown`,
-  ];
-}
-
-const leftBehind = 'leftovers of the built-in controllers stay, and the history lacks them';
-
-/** The hub deletes leftovers for a Service that opts in, unless the setting is off. */
-function mayHaveLeftovers(service: Service, cluster: ClusterRecord): boolean {
-  const { by } = writerOf(service);
-  return (
-    by === 'invalid-annotation' ||
-    by === 'no-annotation' ||
-    (by !== 'built-in' && !cluster.settings.optInCleanup)
-  );
-}
-
-const partOff = ({ settings: { controllers } }: ClusterRecord): readonly string[] =>
-  controllers.length === 1
-    ? [
-        `the hub’s controller of ${controllers[0] === 'endpoints' ? 'EndpointSlices' : 'Endpoints'} is off: the history lacks other clients’ writes of them`,
-      ]
-    : [];
-
 /** Undefined: the hub writes the Service's endpoints in its cluster, or leaves its own slices as they are. */
-function whyNotWritten(
+export function whyNotWritten(
   service: Service,
   cluster: ClusterRecord,
   outputs: Known['outputs'],

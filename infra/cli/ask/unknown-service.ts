@@ -5,7 +5,7 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { listServices } from './list-services.ts';
+import { listServices } from './lists/list-services.ts';
 import { askParts } from './wing.ts';
 
 export async function unknownService(

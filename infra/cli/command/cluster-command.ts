@@ -50,7 +50,7 @@ const list = (): Command =>
     .option('-w, --watch', 'prints again at each change')
     .action(async ({ watch, ...choice }: Chosen & { readonly watch?: boolean }) => {
       const [{ listOfClusters }, { follow }] = await Promise.all([
-        import('#infra/cli/ask/cluster-list.ts'),
+        import('#infra/cli/ask/lists/cluster-list.ts'),
         import('#infra/cli/terminal/follow.ts'),
       ]);
       const print = listOfClusters(await hubOf(choice), printingOf(choice));
@@ -65,7 +65,7 @@ const audit = (): Command =>
     .option('--all', 'of every cluster (default without a cluster)')
     .action(async (chosen: string | undefined, { all = chosen === undefined, ...choice }: Chosen) => {
       const [{ listOfAudit }, { chosenClusters }] = await Promise.all([
-        import('#infra/cli/ask/cluster-list.ts'),
+        import('#infra/cli/ask/lists/cluster-list.ts'),
         import('#infra/cli/hub/connect-hub.ts'),
       ]);
       const hub = await hubOf(choice);

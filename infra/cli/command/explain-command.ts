@@ -65,7 +65,7 @@ Examples:
         if (list) {
           if (options.at !== undefined || options.watch || options.timeline !== undefined)
             throw new UsageError('--at, --watch and --timeline need a service: CLUSTER NAMESPACE/SERVICE');
-          const { serviceListLines } = await import('#infra/cli/ask/service-list.ts');
+          const { serviceListLines } = await import('#infra/cli/ask/lists/service-list.ts');
           const { printLines } = await import('#infra/cli/terminal/print-answer.ts');
           return printLines(
             await serviceListLines(table, {

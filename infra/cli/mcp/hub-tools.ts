@@ -1,11 +1,12 @@
 /** Questions to a hub. */
-import { describeClusters } from '#infra/cli/ask/cluster-list.ts';
 import { explainWithInput } from '#infra/cli/ask/explain-service.ts';
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
 import { explanationData } from '#infra/cli/ask/explanation-data.ts';
 import { addressesData, historyData, runData } from '#infra/cli/ask/history-data.ts';
-import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
+import { readRuns } from '#infra/cli/ask/history-service.ts';
 import { ofPod } from '#infra/cli/ask/history-text.ts';
-import { listedServices, serviceData } from '#infra/cli/ask/service-list.ts';
+import { describeClusters } from '#infra/cli/ask/lists/cluster-list.ts';
+import { listedServices, serviceData } from '#infra/cli/ask/lists/service-list.ts';
 import { hubTimeline } from '#infra/cli/ask/timeline/hub-timeline.ts';
 import { timelineData } from '#infra/cli/ask/timeline/timeline-answer.ts';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';

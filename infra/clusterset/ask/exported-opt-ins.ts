@@ -1,4 +1,4 @@
-import { readServices } from '#infra/cli/ask/list-services.ts';
+import { readServices } from '#infra/cli/ask/lists/list-services.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { membershipOf } from '#shared/clusterset/membership/clusterset-membership.ts';
 import { exportsOfCluster } from '#shared/clusterset/store/exports-of-cluster.ts';

@@ -27,12 +27,12 @@ const failure = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failu
 
 export const badRequest = (message: string): Refusal => new Refusal(400, 'BadRequest', message);
 
-const about = (code: number, reason: string, kind: StoreKind, name: string, text: string): Refusal =>
-  new Refusal(code, reason, `${qualified(kind, 'resource')} "${name}" ${text}`, detailsOf(kind, name));
+const messageOf = (kind: StoreKind, name: string, text: string): string =>
+  `${qualified(kind, 'resource')} "${name}" ${text}`;
 export const notFound = (kind: StoreKind, name: string): Refusal =>
-  about(404, 'NotFound', kind, name, 'not found');
+  new Refusal(404, 'NotFound', messageOf(kind, name, 'not found'), detailsOf(kind, name));
 export const alreadyExists = (kind: StoreKind, name: string): Refusal =>
-  about(409, 'AlreadyExists', kind, name, 'already exists');
+  new Refusal(409, 'AlreadyExists', messageOf(kind, name, 'already exists'), detailsOf(kind, name));
 
 export const conflict = (kind: StoreKind, name: string, why: string, by: NamedBy = 'resource'): Refusal =>
   new Refusal(

@@ -11,7 +11,7 @@ import { fieldMatch, labelMatch, type Target } from './list-selectors.ts';
 import { patchTypeOf } from './patch.ts';
 import { scaleOf, writeScale } from './scale.ts';
 import type { Store } from './store.ts';
-import type { DeleteOptions } from './stored-object.ts';
+import type { DeleteOptions, WriteOptions } from './stored-object.ts';
 import { asksForTable, tableOf } from './tables.ts';
 import { watchKind } from './watch.ts';
 
@@ -67,81 +67,130 @@ async function handle(
   const sent = await text(request);
   if (/protobuf/.test(request.headers['content-type'] ?? '')) throw unsupportedBody();
   const body = parse(sent || '{}', 'object');
-  if (pathname === '/version')
-    return answer(response, 200, { major: '1', minor: '37', gitVersion: 'v1.37.2' });
-  if (pathname.endsWith('/selfsubjectaccessreviews'))
-    return answer(response, 201, { ...body, status: { allowed: true } });
-
-  const discovery = method === 'GET' ? discoveryOf(pathname) : undefined;
-  if (discovery) return answer(response, 200, discovery);
+  const ofServer = answerOfServer(method, pathname, body);
+  if (ofServer) return answer(response, ...ofServer);
   // An empty schema, as protobuf: kubectl then checks no fields.
   if (pathname === '/openapi/v2') return void response.end();
 
+  const { name, subresource, ...place } = placeOf(pathname);
+  const manager = managerOf(query, request.headers['user-agent']);
+  const write = { manager, ...(subresource === 'status' && { subresource: 'status' as const }) };
+  const table = asksForTable(request.headers.accept);
+  const asked = { method, ...place, body, write };
+  if (name !== undefined) {
+    const ofName = { ...asked, name, contentType: request.headers['content-type'] };
+    const isOfScale = subresource === 'scale' && method !== 'DELETE';
+    return answer(response, ...(isOfScale ? ofScale(store, ofName) : ofObject(store, ofName, table)));
+  }
+  const [byLabel, byField] = [
+    labelMatch(query.get('labelSelector') ?? ''),
+    fieldMatch(place.kind, query.get('fieldSelector') ?? ''),
+  ];
+  const target: Target = { ...place, query, table, match: (o) => byLabel(o) && byField(o) };
+  if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? ''))
+    return watchKind(store, target, response);
+  answer(response, ...ofCollection(store, target, asked));
+}
+
+const managerOf = (query: URLSearchParams, userAgent: string | undefined): string =>
+  query.get('fieldManager') || userAgent?.split('/')[0] || 'unknown';
+
+/** What is asked about the server itself, and no kind. */
+function answerOfServer(method: string, pathname: string, body: object): Answered | undefined {
+  if (pathname === '/version') return [200, { major: '1', minor: '37', gitVersion: 'v1.37.2' }];
+  if (pathname.endsWith('/selfsubjectaccessreviews')) return [201, { ...body, status: { allowed: true } }];
+  const discovery = method === 'GET' ? discoveryOf(pathname) : undefined;
+  return discovery && [200, discovery];
+}
+
+interface Place {
+  readonly kind: StoreKind;
+  readonly namespace: string;
+  /** Undefined: the path is that of a collection. */
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+function placeOf(pathname: string): Place {
   const [, root, namespace = '', plural, name, subresource] = route.exec(decodeURIComponent(pathname)) ?? [];
   const kind = storeKinds.find((k) => kindFacts[k].root === root && kindFacts[k].plural === plural);
   const known =
     kind &&
     (!subresource || (subresource === 'scale' ? kindFacts[kind].hasScale : kindFacts[kind].hasStatus));
   if (!known) throw new Refusal(404, 'NotFound', 'the server could not find the requested resource', {});
-  const manager = query.get('fieldManager') || request.headers['user-agent']?.split('/')[0] || 'unknown';
-  const write = { manager, ...(subresource === 'status' && { subresource: 'status' as const }) };
-  const table = asksForTable(request.headers.accept);
-  if (subresource === 'scale' && name !== undefined && method !== 'DELETE') {
-    if (method === 'GET') return answer(response, 200, scaleOf(store.get(kind, namespace, name)));
-    const patch = method === 'PATCH' ? patchTypeOf(request.headers['content-type']) : undefined;
-    return answer(response, 200, writeScale(store, { kind, namespace, name, body, patch }, write));
-  }
-  if (name === undefined) {
-    const [byLabel, byField] = [
-      labelMatch(query.get('labelSelector') ?? ''),
-      fieldMatch(kind, query.get('fieldSelector') ?? ''),
-    ];
-    const target: Target = { kind, namespace, query, table, match: (o) => byLabel(o) && byField(o) };
-    if (method === 'GET' && /^(true|1)$/.test(query.get('watch') ?? ''))
-      return watchKind(store, target, response);
-    if (method === 'GET') return answer(response, 200, listPage(store, target));
-    if (method === 'POST' && query.get('dryRun') === 'All') {
-      dryRunCreate(store, kind, namespace, body);
-      return answer(response, 201, body);
-    }
-    if (method === 'POST') return answer(response, 201, store.create(kind, namespace, body, write));
-    if (method === 'DELETE') {
-      const items = store.list(kind, namespace).filter(target.match);
-      for (const { metadata } of items) store.delete(kind, metadata.namespace ?? '', metadata.name, body);
-      return answer(response, 200, listOf(kind, { resourceVersion: String(store.resourceVersion) }, items));
-    }
-  } else if (method === 'GET') {
-    const object = store.get(kind, namespace, name);
-    return answer(response, 200, table ? tableOf(kind, [object], { nowMs: Date.now() }) : object);
-  } else if (method === 'PUT')
-    return answer(
-      response,
-      store.find(kind, namespace, name) ? 200 : 201,
-      store.replace(kind, namespace, name, body, write),
-    );
-  else if (method === 'PATCH') {
-    return answer(
-      response,
-      200,
-      store.patch(kind, namespace, name, body, patchTypeOf(request.headers['content-type']), write),
-    );
-  } else if (method === 'DELETE') {
-    const { object, gone } = store.delete(kind, namespace, name, body as DeleteOptions);
-    const success = {
-      kind: 'Status',
-      apiVersion: 'v1',
-      status: 'Success',
-      details: { ...detailsOf(kind, name), uid: object.metadata.uid },
-    };
-    return answer(response, 200, gone && !kindFacts[kind].returnsDeleted ? success : object);
-  }
-  throw new Refusal(
-    405,
-    'MethodNotAllowed',
-    'the server does not allow this method on the requested resource',
-    {},
-  );
+  return { kind, namespace, name, subresource };
 }
+
+interface Asked {
+  readonly method: string;
+  readonly kind: StoreKind;
+  readonly namespace: string;
+  readonly body: Record<string, unknown>;
+  readonly write: WriteOptions;
+}
+
+type Answered = readonly [status: number, body: object];
+
+function ofCollection(
+  store: Store,
+  target: Target,
+  { method, kind, namespace, body, write }: Asked,
+): Answered {
+  if (method === 'GET') return [200, listPage(store, target)];
+  if (method === 'POST' && target.query.get('dryRun') === 'All') {
+    dryRunCreate(store, kind, namespace, body);
+    return [201, body];
+  }
+  if (method === 'POST') return [201, store.create(kind, namespace, body, write)];
+  if (method !== 'DELETE') throw notAllowed();
+  const items = store.list(kind, namespace).filter(target.match);
+  for (const { metadata } of items) store.delete(kind, metadata.namespace ?? '', metadata.name, body);
+  return [200, listOf(kind, { resourceVersion: String(store.resourceVersion) }, items)];
+}
+
+interface AskedOfName extends Asked {
+  readonly name: string;
+  readonly contentType: string | undefined;
+}
+
+function ofScale(store: Store, { method, contentType, write, ...of }: AskedOfName): Answered {
+  if (method === 'GET') return [200, scaleOf(store.get(of.kind, of.namespace, of.name))];
+  const patch = method === 'PATCH' ? patchTypeOf(contentType) : undefined;
+  return [200, writeScale(store, { ...of, patch }, write)];
+}
+
+function ofObject(
+  store: Store,
+  { method, kind, namespace, name, body, write, contentType }: AskedOfName,
+  table: boolean,
+): Answered {
+  const at = { namespace, name };
+  switch (method) {
+    case 'GET': {
+      const object = store.get(kind, namespace, name);
+      return [200, table ? tableOf(kind, [object], { nowMs: Date.now() }) : object];
+    }
+    case 'PUT':
+      return [store.find(kind, namespace, name) ? 200 : 201, store.replace(kind, at, body, write)];
+    case 'PATCH':
+      return [200, store.patch(kind, at, body, { ...write, type: patchTypeOf(contentType) })];
+    case 'DELETE': {
+      const { object, gone } = store.delete(kind, namespace, name, body as DeleteOptions);
+      const success = {
+        kind: 'Status',
+        apiVersion: 'v1',
+        status: 'Success',
+        details: { ...detailsOf(kind, name), uid: object.metadata.uid },
+      };
+      return [200, gone && !kindFacts[kind].returnsDeleted ? success : object];
+    }
+    default:
+      throw notAllowed();
+  }
+}
+
+const notAllowed = (): Refusal =>
+  new Refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
 const route =
   /^(\/api\/v1|\/apis\/[a-z0-9.-]+\/[a-z0-9]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/(status|scale))?$/;

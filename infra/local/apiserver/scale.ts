@@ -44,5 +44,5 @@ export function writeScale(
     throw badRequest(
       `spec.replicas: Invalid value: ${JSON.stringify(replicas)}: must be a whole number from 0 on`,
     );
-  return scaleOf(store.patch(kind, namespace, name, { spec: { replicas } }, 'merge', options));
+  return scaleOf(store.patch(kind, { namespace, name }, { spec: { replicas } }, options));
 }

@@ -39,6 +39,12 @@ export interface StoreOptions {
   readonly dualStack?: boolean;
 }
 
+export interface ObjectName {
+  /** Empty for an object of the whole cluster. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /**
  * The API server's handling of objects, without the server: synchronous, in memory, without clock or
  * randomness of its own. Throws a Refusal, which is a ClusterApiError, where the API server would answer with
@@ -127,8 +133,7 @@ export class Store {
 
   replace(
     kind: StoreKind,
-    namespace: string,
-    name: string,
+    { namespace, name }: ObjectName,
     incoming: object,
     options: WriteOptions = {},
   ): RawObject {
@@ -167,19 +172,12 @@ export class Store {
 
   patch(
     kind: StoreKind,
-    namespace: string,
-    name: string,
+    at: ObjectName,
     change: object,
-    type: PatchType,
-    options: WriteOptions = {},
+    { type = 'merge', ...options }: WriteOptions & { readonly type?: PatchType } = {},
   ): RawObject {
-    return this.replace(
-      kind,
-      namespace,
-      name,
-      applyPatch(this.get(kind, namespace, name), change, type) as object,
-      options,
-    );
+    const patched = applyPatch(this.get(kind, at.namespace, at.name), change, type);
+    return this.replace(kind, at, patched as object, options);
   }
 
   /** `gone` is false while a grace period or a finalizer delays the deletion. */

@@ -30,10 +30,12 @@ export function startKubelets({ store, after, range }: KubeletOptions): Kubelets
   };
   const report = (pod: RawObject, status: Fields): void => {
     const { namespace = '', name } = pod.metadata;
-    store.patch('Pod', namespace, name, { status }, 'strategic', {
-      manager: 'kubelet',
-      subresource: 'status',
-    });
+    store.patch(
+      'Pod',
+      { namespace, name },
+      { status },
+      { type: 'strategic', manager: 'kubelet', subresource: 'status' },
+    );
   };
   const reportReadiness = (pod: RawObject): void => {
     const { uid = '' } = pod.metadata;
@@ -48,9 +50,14 @@ export function startKubelets({ store, after, range }: KubeletOptions): Kubelets
     const chosen = pod.spec?.['nodeName'] ?? nodeFor(store, pod);
     if (chosen === undefined) return false;
     if (!pod.spec?.['nodeName'])
-      store.patch('Pod', namespace, name, { spec: { nodeName: chosen } }, 'merge', {
-        manager: 'kube-scheduler',
-      });
+      store.patch(
+        'Pod',
+        { namespace, name },
+        { spec: { nodeName: chosen } },
+        {
+          manager: 'kube-scheduler',
+        },
+      );
     return true;
   }
 

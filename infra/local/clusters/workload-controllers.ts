@@ -46,10 +46,15 @@ function reconcile(store: Store, kind: WorkloadKind, owner: RawObject): void {
   for (const pod of plan.remove) store.delete('Pod', namespace, pod.metadata.name);
   const status = statusOf(owner, podsOf(store, owner));
   if (!isDeepStrictEqual({ ...owner.status, ...status }, owner.status))
-    store.patch(kind, namespace, name, { status }, 'merge', {
-      manager: 'kube-controller-manager',
-      subresource: 'status',
-    });
+    store.patch(
+      kind,
+      { namespace, name },
+      { status },
+      {
+        manager: 'kube-controller-manager',
+        subresource: 'status',
+      },
+    );
 }
 
 /** A pod whose labels no longer match is released, and another one takes its place. */

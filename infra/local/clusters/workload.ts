@@ -54,7 +54,7 @@ export function startWorkload(
       // A person may have deleted it.
       if (store.find(kind, app.namespace, app.name)) {
         log(`workload: rolling update of ${app.namespace}/${app.name}`);
-        store.patch(kind, app.namespace, app.name, release(app, `v${round + 2}`), 'strategic', writer);
+        store.patch(kind, app, release(app, `v${round + 2}`), { ...writer, type: 'strategic' });
       }
       updateNext(round + 1);
     });

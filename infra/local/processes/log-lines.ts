@@ -52,16 +52,25 @@ export function childLines({
       coldStart: _coldStart,
       ...rest
     } = fields;
-    if (message === 'shadow difference') {
-      const { differences, ...where } = rest;
-      print(`difference: ${describe(where)}`);
-      const lines = Array.isArray(differences) ? (differences as readonly unknown[]) : [];
-      for (const difference of lines.slice(0, shownDifferences)) print(`  ${text(difference)}`);
-      if (lines.length > shownDifferences) print(`  and ${lines.length - shownDifferences} more`);
-    } else if (verbose || level === 'warn' || level === 'error') {
+    if (message === 'shadow difference') for (const each of differenceLines(rest)) print(each);
+    else if (verbose || level === 'warn' || level === 'error') {
       if (!isRepetition(`${child}: ${message}`)) print(`${child}: ${message} ${describe(rest)}`.trimEnd());
     }
   };
+}
+
+function differenceLines({
+  differences,
+  ...where
+}: {
+  readonly [field: string]: unknown;
+}): readonly string[] {
+  const all = Array.isArray(differences) ? (differences as readonly unknown[]) : [];
+  return [
+    `difference: ${describe(where)}`,
+    ...all.slice(0, shownDifferences).map((difference) => `  ${text(difference)}`),
+    ...(all.length > shownDifferences ? [`  and ${all.length - shownDifferences} more`] : []),
+  ];
 }
 
 /** Parses a child's line of structured log. Returns undefined for any other line. */

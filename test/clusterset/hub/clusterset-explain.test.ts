@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { explanationLines } from '#infra/cli/ask/explain-text.ts';
-import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
+import { readRuns } from '#infra/cli/ask/history-service.ts';
 import { derivedName } from '#shared/clusterset/imports/derived-name.ts';
 import {
   exporter,

@@ -814,16 +814,25 @@ describe('an importing cluster', () => {
     const [slice] = store.list('EndpointSlice', 'shop');
     const labels = JSON.parse(JSON.stringify({ ...slice?.metadata.labels, ...change }));
     const metadata = { ...slice?.metadata, labels } as RawObject['metadata'];
-    store.replace('EndpointSlice', 'shop', metadata.name, { ...slice, metadata } as RawObject, {
-      manager: 'kubectl-edit',
-    });
+    store.replace(
+      'EndpointSlice',
+      { namespace: 'shop', name: metadata.name },
+      { ...slice, metadata } as RawObject,
+      {
+        manager: 'kubectl-edit',
+      },
+    );
   };
   const withoutMarks = (store: Store, kind: 'Service' | 'ServiceImport', name: string): void => {
     const held = store.get(kind, 'shop', name);
-    store.replace(kind, 'shop', name, {
-      ...held,
-      metadata: { ...held.metadata, labels: {}, annotations: {} },
-    });
+    store.replace(
+      kind,
+      { namespace: 'shop', name },
+      {
+        ...held,
+        metadata: { ...held.metadata, labels: {}, annotations: {} },
+      },
+    );
   };
 
   it.each<[string, (store: Store) => void]>([
@@ -831,7 +840,11 @@ describe('an importing cluster', () => {
       'edits the import',
       (store) => {
         const current = store.get('ServiceImport', 'shop', 'web');
-        store.replace('ServiceImport', 'shop', 'web', { ...current, spec: { ...current.spec, ports: [] } });
+        store.replace(
+          'ServiceImport',
+          { namespace: 'shop', name: 'web' },
+          { ...current, spec: { ...current.spec, ports: [] } },
+        );
       },
     ],
     [
@@ -840,8 +853,7 @@ describe('an importing cluster', () => {
         const [slice] = store.list('EndpointSlice', 'shop');
         store.replace(
           'EndpointSlice',
-          'shop',
-          slice?.metadata.name ?? '',
+          { namespace: 'shop', name: slice?.metadata.name ?? '' },
           { ...slice, endpoints: [] },
           {
             manager: 'kubectl-edit',
@@ -918,17 +930,25 @@ describe('an importing cluster', () => {
     await world.pass(10);
     const { store } = world.of('a');
     const held = store.get('Service', 'shop', derived);
-    store.replace('Service', 'shop', derived, {
-      ...held,
-      metadata: { ...held.metadata, labels: {}, ownerReferences: [] },
-    });
+    store.replace(
+      'Service',
+      { namespace: 'shop', name: derived },
+      {
+        ...held,
+        metadata: { ...held.metadata, labels: {}, ownerReferences: [] },
+      },
+    );
     await world.pass(10);
     expect(conditions(world, 'b')).toMatchObject({ Ready: 'False ImportNotOurs' });
     const now = store.get('Service', 'shop', derived);
-    store.replace('Service', 'shop', derived, {
-      ...now,
-      metadata: { ...now.metadata, labels: held.metadata.labels ?? {} },
-    });
+    store.replace(
+      'Service',
+      { namespace: 'shop', name: derived },
+      {
+        ...now,
+        metadata: { ...now.metadata, labels: held.metadata.labels ?? {} },
+      },
+    );
     world.of('b').store.apply(pod('web-3', '10.2.0.3'));
     await world.pass(10);
     expect(conditions(world, 'b')).toMatchObject({ Ready: 'True Exported' });
@@ -1026,10 +1046,14 @@ describe('an importing cluster', () => {
     const world = await SetWorld.start({ a: importer, b: exporter('10.2.0') });
     await world.pass(70);
     const [slice] = slicesIn(world, 'a');
-    world.of('a').store.replace('EndpointSlice', 'shop', slice?.metadata.name ?? '', {
-      ...slice,
-      metadata: { ...slice?.metadata, labels: {} },
-    });
+    world.of('a').store.replace(
+      'EndpointSlice',
+      { namespace: 'shop', name: slice?.metadata.name ?? '' },
+      {
+        ...slice,
+        metadata: { ...slice?.metadata, labels: {} },
+      },
+    );
     world.of('b').store.apply(pod('web-3', '10.2.0.3'));
     await world.pass(20);
     expect(seen(world, 'a')).toEqual([...both.slice(0, 2), 'b 10.2.0.3 true']);

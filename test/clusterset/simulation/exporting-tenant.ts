@@ -136,7 +136,7 @@ export class ExportingTenant {
     const metadata = { ...before?.metadata, ...more.metadata, name, namespace: tenantNamespace };
     const object = { ...before, ...more, metadata } as RawObject;
     if (JSON.stringify(object).length > maxBytes) return;
-    if (before) store.replace(kind, tenantNamespace, name, object);
+    if (before) store.replace(kind, { namespace: tenantNamespace, name }, object);
     else store.create(kind, tenantNamespace, object);
   }
 }

@@ -140,8 +140,7 @@ export class SetPeople {
       if (found)
         store.replace(
           'ServiceImport',
-          ns,
-          name,
+          { namespace: ns, name },
           { ...found, spec: { ...found.spec, ports: [] } },
           { manager: 'kubectl-edit' },
         );

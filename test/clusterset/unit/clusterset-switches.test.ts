@@ -1,7 +1,7 @@
 /** `cluster imports`, `cluster exports`, and their state in `cluster list`. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { optInCommand } from '#infra/cli/act/opt-in-switch.ts';
-import { listOfClusters } from '#infra/cli/ask/cluster-list.ts';
+import { listOfClusters } from '#infra/cli/ask/lists/cluster-list.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { exportsCommand } from '#infra/clusterset/act/exports-switch.ts';

@@ -170,17 +170,20 @@ async function withFailing(
   // Another client's edit, after which the run reads the objects.
   const edited = { metadata: { labels: { x: 'y' } } };
   if (call.startsWith('get'))
-    store.patch('Endpoints', 'default', 'tenant', { ...edited, subsets: null }, 'merge', {
-      manager: 'other',
-    });
+    store.patch(
+      'Endpoints',
+      { namespace: 'default', name: 'tenant' },
+      { ...edited, subsets: null },
+      {
+        manager: 'other',
+      },
+    );
   if (call.startsWith('list')) {
     const slice = store.list('EndpointSlice').find(({ metadata }) => metadata.name.startsWith('tenant'));
     store.patch(
       'EndpointSlice',
-      'default',
-      slice?.metadata.name ?? '',
+      { namespace: 'default', name: slice?.metadata.name ?? '' },
       { ...edited, endpoints: [] },
-      'merge',
       { manager: 'other' },
     );
   }

@@ -3,7 +3,8 @@
  * true, or why it is not known.
  */
 import { describe, expect, it } from 'vitest';
-import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
+import { readRuns } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
@@ -316,7 +317,12 @@ it('a time after another client had changed an output is uncertain until the run
   });
   await pass(20);
   const before = (await told(world)).runs.at(-1)?.atMs as number;
-  world.store.patch('Endpoints', 'default', 'svc', { subsets: null }, 'merge', { manager: 'kubectl-edit' });
+  world.store.patch(
+    'Endpoints',
+    { namespace: 'default', name: 'svc' },
+    { subsets: null },
+    { manager: 'kubectl-edit' },
+  );
   await pass(1);
   const between = world.now;
   await pass(20);
@@ -355,8 +361,7 @@ it('a new slice does not prove that another client had changed no other slice of
   const { name = '' } = slice?.metadata ?? {};
   world.store.replace(
     'EndpointSlice',
-    'default',
-    name,
+    { namespace: 'default', name },
     { ...(slice as RawObject), endpoints: [] } as RawObject,
     { manager: 'kubectl-edit' },
   );
@@ -402,9 +407,14 @@ it('if the hub is both writers, another client’s change of slices that opt-in 
   await pass(5);
   const [slice] = world.store.list('EndpointSlice', 'default') as unknown as readonly RawObject[];
   const name = slice?.metadata.name ?? '';
-  world.store.replace('EndpointSlice', 'default', name, { ...slice, endpoints: [] } as unknown as RawObject, {
-    manager: 'kubectl-edit',
-  });
+  world.store.replace(
+    'EndpointSlice',
+    { namespace: 'default', name },
+    { ...slice, endpoints: [] } as unknown as RawObject,
+    {
+      manager: 'kubectl-edit',
+    },
+  );
   await pass(5);
   const between = world.now;
   await pass(5);

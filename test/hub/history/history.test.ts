@@ -4,8 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { inputEntry } from '#functions/relay/projection/entries.ts';
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
 import { exactTime } from '#infra/cli/ask/history/sentences.ts';
-import { explainThen, readHistory, readRuns } from '#infra/cli/ask/history-service.ts';
+import { readHistory, readRuns } from '#infra/cli/ask/history-service.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
@@ -124,7 +125,12 @@ describe('a run that wrote', () => {
   it('the record of a run that restored an edited object names the field manager', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)]);
     await pass(8);
-    world.store.patch('Endpoints', 'default', 'svc', { subsets: null }, 'merge', { manager: 'kubectl-edit' });
+    world.store.patch(
+      'Endpoints',
+      { namespace: 'default', name: 'svc' },
+      { subsets: null },
+      { manager: 'kubectl-edit' },
+    );
     await pass(8);
     expect(await lastLines(world)).toEqual(
       [1, 2].map(

@@ -1,6 +1,7 @@
 /** `history` and `explain --at` of endpoints that the cluster's own controllers write, in shadow mode. */
 import { describe, expect, it } from 'vitest';
-import { explainThen, readRuns } from '#infra/cli/ask/history-service.ts';
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
+import { readRuns } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';

@@ -37,7 +37,7 @@ it('a cluster that is rebuilt keeps its switch for services that opt in, and the
 
 it('a service that was handed back to idle controllers is reported as a difference', async () => {
   const { world, pass } = await clusterWithOptIn();
-  world.store.patch('Service', 'default', 'svc', { spec: { selector: { app: 'a' } } }, 'merge');
+  world.store.patch('Service', { namespace: 'default', name: 'svc' }, { spec: { selector: { app: 'a' } } });
   await pass(120);
   expect(await readDifference(world.table, { cluster, namespace: 'default', name: 'svc' })).toBeDefined();
 });

@@ -29,9 +29,14 @@ async function lateWrite(options: { readonly isSwitched: boolean }) {
         ...(slice.endpoints ?? []),
         { addresses: ['10.1.0.9'], conditions: { ready: true } },
       ];
-      small.world.store.patch('EndpointSlice', 'default', slice.metadata.name, { endpoints }, 'merge', {
-        manager: 'other',
-      });
+      small.world.store.patch(
+        'EndpointSlice',
+        { namespace: 'default', name: slice.metadata.name },
+        { endpoints },
+        {
+          manager: 'other',
+        },
+      );
     },
   });
   await small.pass(8);

@@ -60,14 +60,14 @@ const byOther = (subsetsOrEndpoints: string) => ({
   metadata: { annotations: { touched: String(Math.random()) } },
 });
 const overwriteEndpoints = (world: HubWorld, i: number, manager: string) =>
-  world.store.patch('Endpoints', namespaceOf(i), `svc-${i}`, byOther('subsets'), 'merge', { manager });
+  world.store.patch('Endpoints', { namespace: namespaceOf(i), name: `svc-${i}` }, byOther('subsets'), {
+    manager,
+  });
 const overwriteSlice = (world: HubWorld, i: number, manager: string) =>
   world.store.patch(
     'EndpointSlice',
-    namespaceOf(i),
-    sliceOf(world, i).metadata.name,
+    { namespace: namespaceOf(i), name: sliceOf(world, i).metadata.name },
     byOther('endpoints'),
-    'merge',
     { manager },
   );
 
@@ -328,10 +328,19 @@ it('objects that are not ours may be written by whom they belong to', async () =
     { manager: 'leader-elector' },
   );
   for (let i = 2; i < 12; i++) {
-    world.store.patch('Endpoints', 'default', 'by-hand', { subsets: subsets(`10.9.0.${i}`) }, 'merge', {
-      manager: 'leader-elector',
-    });
-    world.store.patch('Service', 'default', 'by-hand', { metadata: { labels: { i: String(i) } } }, 'merge');
+    world.store.patch(
+      'Endpoints',
+      { namespace: 'default', name: 'by-hand' },
+      { subsets: subsets(`10.9.0.${i}`) },
+      {
+        manager: 'leader-elector',
+      },
+    );
+    world.store.patch(
+      'Service',
+      { namespace: 'default', name: 'by-hand' },
+      { metadata: { labels: { i: String(i) } } },
+    );
     await pass(4);
   }
   expect(await hasConflict(world)).toBe(false);

@@ -22,12 +22,19 @@ export function memoryClusterApi(store: Store, options: { readonly fieldManager:
     },
     create: async (kind, object) => given(store.create(kind, object.metadata.namespace ?? '', object, write)),
     replace: async (kind, object) =>
-      given(store.replace(kind, object.metadata.namespace ?? '', object.metadata.name, object, write)),
+      given(
+        store.replace(
+          kind,
+          { namespace: object.metadata.namespace ?? '', name: object.metadata.name },
+          object,
+          write,
+        ),
+      ),
     patch: async (kind, namespace, name, patch) =>
-      given(store.patch(kind, namespace, name, JSON.parse(JSON.stringify(patch)), 'merge', write)),
+      given(store.patch(kind, { namespace, name }, JSON.parse(JSON.stringify(patch)), write)),
     patchStatus: async (kind, namespace, name, status) =>
       given(
-        store.patch(kind, namespace, name, JSON.parse(JSON.stringify({ status })), 'merge', {
+        store.patch(kind, { namespace, name }, JSON.parse(JSON.stringify({ status })), {
           ...write,
           subresource: 'status',
         }),

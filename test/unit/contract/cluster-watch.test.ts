@@ -41,7 +41,8 @@ describe('watches and continued lists over the wire', () => {
 
   const put = (name: string, labels: Record<string, string> = {}) => {
     const slice = { metadata: { name, labels }, addressType: 'IPv4', endpoints: [] };
-    if (store.find('EndpointSlice', 'default', name)) store.replace('EndpointSlice', 'default', name, slice);
+    if (store.find('EndpointSlice', 'default', name))
+      store.replace('EndpointSlice', { namespace: 'default', name }, slice);
     else store.create('EndpointSlice', 'default', slice);
   };
   const drop = (name: string) => store.delete('EndpointSlice', 'default', name);

@@ -108,10 +108,8 @@ it('the hub ends with the state of the cluster after any faults and any order of
             if (has(store, 'Pod', metadata.name))
               store.patch(
                 'Pod',
-                'default',
-                metadata.name,
+                { namespace: 'default', name: metadata.name },
                 { metadata: { labels: metadata.labels } },
-                'merge',
               );
             else
               store.create('Pod', 'default', { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } });

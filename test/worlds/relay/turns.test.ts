@@ -121,7 +121,7 @@ function start(name: string): TestRelay {
 const pod = (name: string, app: string): void => {
   const metadata = { name, namespace: 'default', labels: { app } };
   if (store.find('Pod', 'default', name))
-    store.patch('Pod', 'default', name, { metadata: { labels: { app } } }, 'merge');
+    store.patch('Pod', { namespace: 'default', name }, { metadata: { labels: { app } } });
   else store.create('Pod', 'default', { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } });
 };
 const remove = (name: string): void => void store.remove('Pod', 'default', name);

@@ -43,9 +43,13 @@ export function bySelector(world: World, service: Service, selector: Selector): 
   );
   const lacking = portsWithout(service, endpoints);
   const selection = pods.length > 0 ? undefined : selectionCause(world, service, selector);
-  const facts: Facts = { live, reachablePods, endpoints, lacking, difference, selection, selector };
+  const hasSlices = slices.length > 0;
+  const facts: Facts = {
+    ...{ writer, selector, selection, hasSlices },
+    ...{ live, reachablePods, endpoints, lacking, difference },
+  };
   const reach = reachOf(facts);
-  const written = writtenCauses(world, writer, slices.length > 0, facts, service);
+  const written = writtenCauses(world, service, facts);
   const onPorts = portCauses(
     service,
     world.around.isProjected === true,
@@ -91,6 +95,9 @@ const selectionCause = (world: World, service: Service, selector: Selector): Cau
   isEnding(world, service) ? note('NoPods', 'its pods are gone') : nothingSelected(world, selector);
 
 interface Facts {
+  /** The manager of the slices that the Service is to have. */
+  readonly writer: string;
+  readonly hasSlices: boolean;
   readonly live: readonly SelectedPod[];
   readonly reachablePods: ReadonlySet<string>;
   readonly endpoints: readonly ServedEndpoint[];
@@ -130,10 +137,8 @@ function reachTextOf(
 /** Has the writer of the Service written what it wants? */
 function writtenCauses(
   world: World,
-  writer: string,
-  hasSlices: boolean,
-  { difference, selector }: Facts,
   service: Service,
+  { writer, hasSlices, difference, selector }: Facts,
 ): { readonly currency: Currency; readonly causes: readonly Cause[] } {
   if (!isDifferent(difference)) return { currency: 'UpToDate', causes: [] };
   const { writing } = world;

@@ -52,15 +52,8 @@ const handOverText = (isToHub: boolean): string =>
 const refusedHandOver =
   'slices of the opt-in are there too, and may list pods that are gone: the API server does not let the hub delete them';
 
-function progressOf({
-  service,
-  work,
-  cluster,
-  difference,
-  conflict,
-  now,
-  lastEnding,
-}: ExplainInput): Standing {
+function progressOf(input: ExplainInput): Standing {
+  const { service, cluster, difference, conflict, now } = input;
   const { endpoints, slices } = writersFor(service, cluster);
   if (difference && isHandOverNote(difference.text) && hasRuns(cluster)) {
     const text =
@@ -68,17 +61,7 @@ function progressOf({
     return { state: 'HandOver', text, isUnderWay: true };
   }
   const tasks = [endpoints.task, slices.task];
-  const missing = missingLists(cluster);
-  if (!tasks.includes('write') && tasks.includes('compare')) {
-    if (missing !== undefined) return { state: 'Comparing', text: missing, isUnderWay: true };
-    if (!difference)
-      return isClean(work)
-        ? { state: 'Same', text: 'the cluster’s own controllers wrote the same' }
-        : { state: 'Comparing', text: 'a comparison is under way', isUnderWay: true };
-    return difference.confirmed
-      ? { state: 'Different', text: 'the cluster’s own controllers wrote something different' }
-      : { state: 'Comparing', text: 'a difference is not confirmed yet', isUnderWay: true };
-  }
+  if (!tasks.includes('write') && tasks.includes('compare')) return comparisonOf(input);
   if (!tasks.includes('write'))
     return {
       state: slices.writer === 'nobody' ? 'NoWriter' : 'NotWritten',
@@ -88,6 +71,25 @@ function progressOf({
     const text = `it is not written until ${timeText(conflict.untilMs, now)}: ${conflict.manager} keeps writing its objects`;
     return { state: 'WriterConflict', text };
   }
+  return writingOf(input);
+}
+
+/** Of a Service that the hub compares with what the cluster's own controllers wrote. */
+function comparisonOf({ cluster, difference, work }: ExplainInput): Standing {
+  const missing = missingLists(cluster);
+  if (missing !== undefined) return { state: 'Comparing', text: missing, isUnderWay: true };
+  if (!difference)
+    return isClean(work)
+      ? { state: 'Same', text: 'the cluster’s own controllers wrote the same' }
+      : { state: 'Comparing', text: 'a comparison is under way', isUnderWay: true };
+  return difference.confirmed
+    ? { state: 'Different', text: 'the cluster’s own controllers wrote something different' }
+    : { state: 'Comparing', text: 'a difference is not confirmed yet', isUnderWay: true };
+}
+
+/** Of a Service that the hub writes. */
+function writingOf({ work, cluster, now, lastEnding }: ExplainInput): Standing {
+  const missing = missingLists(cluster);
   if (missing !== undefined) return { state: 'Pending', text: missing };
   if (isClean(work))
     return lastEnding

@@ -31,42 +31,80 @@ const wasUnanswered =
   'the last run before that did not complete, and a write without an answer may have taken effect';
 const notKept = 'the hub does not write in it and keeps no history';
 
+/** The records of the hub's own writes around the time. */
+interface Around {
+  readonly last: HistoryRecord | undefined;
+  readonly next: HistoryRecord | undefined;
+  /** A run without a record, which may have made the hub the writer again. */
+  readonly isCutShort: boolean;
+  /** In mode active the hub writes in place of the built-in controllers. */
+  readonly isTakenOver: boolean;
+}
+
 /** Returns undefined if the addresses are known. `records` are all records, oldest first. */
 export function whyNotKnown(
   records: readonly HistoryRecord[],
-  { keptSinceMs, switches, hasOutputs, whyNotNow }: FactsBesideRecords,
+  facts: FactsBesideRecords,
   atMs: number,
 ): string | undefined {
-  const ofCluster = records.filter(isOfCluster);
-  const last = ofCluster.findLast((r) => effectiveMs(r) <= atMs);
-  const next = ofCluster.find((r) => effectiveMs(r) > atMs);
+  const { keptSinceMs, switches } = facts;
   if (atMs < keptSinceMs) return beginsAt(keptSinceMs);
   const mode = switches.unpaused;
   if (mode === undefined) return 'no audit record has the mode of the cluster at that time';
   if (mode === 'draining' || mode === 'removed')
     return `the cluster was ${mode}${since(switches.sinceMs)}: ${notKept}`;
-  // In mode active the hub writes in place of the built-in controllers.
-  const isTakenOver = last !== undefined && mode === 'active' && (switches.sinceMs ?? 0) > effectiveMs(last);
-  // A run without a record may have made the hub the writer again.
-  const isCutShort = records.some(
-    (r) =>
-      r.atMs > (last?.atMs ?? 0) && r.atMs <= (next?.atMs ?? Number.POSITIVE_INFINITY) && followsCutShort(r),
+  const around = recordsAround(records, switches, atMs);
+  return (
+    whyNobodyWrote(records, around, atMs) ??
+    (mode === 'shadow' && switches.optIn !== 'active'
+      ? `the cluster was in shadow mode${since(switches.sinceMs)}: ${notKept}`
+      : whyNotOurs(around, facts))
   );
-  const hasNoWriter = (last?.writer === 'built-in' && !isTakenOver) || last?.writer === 'none';
-  if (isCutShort && hasNoWriter) return wasCutShort;
+}
+
+function recordsAround(records: readonly HistoryRecord[], switches: SwitchesAsked, atMs: number): Around {
+  const ofCluster = records.filter(isOfCluster);
+  const last = ofCluster.findLast((r) => effectiveMs(r) <= atMs);
+  const next = ofCluster.find((r) => effectiveMs(r) > atMs);
+  return {
+    last,
+    next,
+    isCutShort: records.some(
+      (r) =>
+        r.atMs > (last?.atMs ?? 0) &&
+        r.atMs <= (next?.atMs ?? Number.POSITIVE_INFINITY) &&
+        followsCutShort(r),
+    ),
+    isTakenOver:
+      last !== undefined && switches.unpaused === 'active' && (switches.sinceMs ?? 0) > effectiveMs(last),
+  };
+}
+
+/** By the last record the built-in controllers wrote the Service, or nobody did. */
+function whyNobodyWrote(
+  records: readonly HistoryRecord[],
+  { last, isCutShort, isTakenOver }: Around,
+  atMs: number,
+): string | undefined {
+  const isBuiltIn = last?.writer === 'built-in' && !isTakenOver;
+  if (!last || !(isBuiltIn || last.writer === 'none')) return undefined;
+  if (isCutShort) return wasCutShort;
   const newest = records.findLast((r) => effectiveMs(r) <= atMs);
-  if (hasNoWriter && newest && newest !== last && Object.keys(newest.endings).length > 0)
-    return wasUnanswered;
-  if (last?.writer === 'built-in' && !isTakenOver) {
-    const isHandedBack = (last.deletes?.slices ?? 0) > 0;
-    return `served by the built-in controllers since ${exactTime(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of their writes`;
-  }
-  if (last?.writer === 'none')
+  if (newest && newest !== last && Object.keys(newest.endings).length > 0) return wasUnanswered;
+  if (!isBuiltIn)
     return `not written since ${exactTime(effectiveMs(last))}: the Service was deleted, or its slices were withdrawn`;
-  if (mode === 'shadow' && switches.optIn !== 'active')
-    return `the cluster was in shadow mode${since(switches.sinceMs)}: ${notKept}`;
+  const isHandedBack = (last.deletes?.slices ?? 0) > 0;
+  return `served by the built-in controllers since ${exactTime(effectiveMs(last))}${isHandedBack ? ' (handed back)' : ' at the latest'}; the hub keeps no history of their writes`;
+}
+
+/** No record says that the hub wrote the Service then. */
+function whyNotOurs(
+  { last, next, isCutShort }: Around,
+  { switches, hasOutputs, whyNotNow }: FactsBesideRecords,
+): string | undefined {
   if (!last && next?.isFirst) return beginsAt(effectiveMs(next));
-  if (mode === 'shadow' && !(last ? last.writer === 'opt-in' : next ? wasOurs(next) : hasOutputs))
+  const isOurs = last ? last.writer === 'opt-in' : next ? wasOurs(next) : hasOutputs;
+  if (switches.unpaused === 'shadow' && !isOurs)
     return 'no record has the hub as its writer, and the cluster is in shadow mode; the hub keeps no history of the built-in controllers';
   if (!last && !next && !hasOutputs)
     return isCutShort ? wasCutShort : (whyNotNow ?? 'the hub has not written the Service');

@@ -5,7 +5,7 @@
 
 import { shownDifferences } from '#infra/cli/ask/explain/shown-differences.ts';
 import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
-import { readServices } from '#infra/cli/ask/list-services.ts';
+import { readServices } from '#infra/cli/ask/lists/list-services.ts';
 import { counted } from '#infra/cli/terminal/counted.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { concurrently } from '#shared/concurrently.ts';

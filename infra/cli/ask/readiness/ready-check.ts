@@ -22,15 +22,17 @@ import {
   wasReady,
 } from './preflight.ts';
 
-export async function checkReady(
-  hub: Hub,
-  cluster: ClusterRecord,
-  quietMs: number,
-  namespace: string,
-  controllersDeclaredOff: boolean,
-): Promise<void> {
+export interface ReadyCheck {
+  /** For how long there must have been no difference. */
+  readonly quietMs: number;
+  /** Where it looks for controllers that still run. */
+  readonly namespace: string;
+  readonly controllersDeclaredOff: boolean;
+}
+
+export async function checkReady(hub: Hub, cluster: ClusterRecord, check: ReadyCheck): Promise<void> {
   if (isActiveWithoutConflict(cluster)) return;
-  const findings = await preflight(hub, cluster, quietMs, namespace, controllersDeclaredOff);
+  const findings = await preflight(hub, cluster, check);
   if (printChecks(cluster.id, findings)) return;
   if (!onlyControllersLeft(findings))
     throw new UsageError(`${cluster.id} stays ${cluster.mode}: see above; --override switches it anyway`);
@@ -43,9 +45,7 @@ export async function checkReady(
 async function preflight(
   hub: Hub,
   cluster: ClusterRecord,
-  quietMs: number,
-  namespace: string,
-  controllersDeclaredOff: boolean,
+  { quietMs, namespace, controllersDeclaredOff }: ReadyCheck,
 ): Promise<readonly Check[]> {
   const [differences, overdue] = await Promise.all([
     countDifferences(hub.table, cluster.id),

@@ -5,7 +5,7 @@
 
 import { readNodes } from '#infra/cli/ask/explain-input.ts';
 import type { Count, Time } from '#infra/cli/ask/explanation-data.ts';
-import { readServices } from '#infra/cli/ask/list-services.ts';
+import { readServices } from '#infra/cli/ask/lists/list-services.ts';
 import { counted, listedNames } from '#infra/cli/terminal/counted.ts';
 import { columns } from '#infra/cli/terminal/print-answer.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';

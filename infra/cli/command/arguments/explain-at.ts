@@ -1,6 +1,7 @@
 /** `explain --at`: the addresses of a service at a past time. */
+
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
 import { addressesData } from '#infra/cli/ask/history-data.ts';
-import { explainThen } from '#infra/cli/ask/history-service.ts';
 import { ofPod, thenLines } from '#infra/cli/ask/history-text.ts';
 import { type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import { timeMs } from '#infra/cli/terminal/when.ts';

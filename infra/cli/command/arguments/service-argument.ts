@@ -29,7 +29,7 @@ export async function serviceOf(
     return { cluster: await ofContext(table), ...alone };
   const [{ chosenClusters }, { listServices }, { thereAre }] = await Promise.all([
     import('#infra/cli/hub/connect-hub.ts'),
-    import('#infra/cli/ask/list-services.ts'),
+    import('#infra/cli/ask/lists/list-services.ts'),
     import('#infra/cli/terminal/counted.ts'),
   ]);
   const [cluster = ''] = await chosenClusters(table, chosen ?? (await ofContext(table)));

@@ -93,6 +93,14 @@ interface DrawnRow {
   readonly cells: readonly HTMLElement[];
 }
 
+/** Only if they are others than now. The focus stays where it is. */
+function replaceRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
+  if (rows.length === body.children.length && rows.every((row, i) => body.children[i] === row)) return;
+  const focused = document.activeElement;
+  body.replaceChildren(...rows);
+  if (focused instanceof HTMLElement && body.contains(focused)) focused.focus({ preventScroll: true });
+}
+
 export function fleetTable() {
   let all: readonly FleetRow[] = [];
   /** Index in `titles`, from the top down. The API's own order is that of the names. */
@@ -161,11 +169,7 @@ export function fleetTable() {
       ...(grouping.value === ungrouped ? [] : [groupRow(group, groups.get(group) ?? [])]),
       ...rows.map((row) => rowOf(row.cluster).element),
     ]);
-    if (elements.length !== body.children.length || elements.some((e, i) => body.children[i] !== e)) {
-      const focused = document.activeElement;
-      body.replaceChildren(...elements);
-      if (focused instanceof HTMLElement && body.contains(focused)) focused.focus({ preventScroll: true });
-    }
+    replaceRows(body, elements);
     setText(
       count,
       found.length === all.length ? all.length.toLocaleString('en') : `${found.length} of ${all.length}`,

@@ -111,7 +111,7 @@ it.each([
   await forgetSavedPod(world, 'web-1');
   const { store } = world.of('a');
   const edited = { ...store.get('ServiceImport', 'shop', 'web'), spec: { type: 'ClusterSetIP', ports: [] } };
-  store.replace('ServiceImport', 'shop', 'web', edited, { manager: 'kubectl-edit' });
+  store.replace('ServiceImport', { namespace: 'shop', name: 'web' }, edited, { manager: 'kubectl-edit' });
   await world.pass(10);
   expect(store.get('ServiceImport', 'shop', 'web').spec?.['ports']).toHaveLength(1);
   expect(addressesIn(world, 'a')).toEqual(['10.2.0.1', '10.2.0.2']);

@@ -64,27 +64,30 @@ it('what a person changes holds: replicas, labels, gates and images', async () =
   const eventually = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 10 });
   await eventually(() => expect(readyOf('checkout')).toHaveLength(2));
 
-  store.patch('Deployment', 'shop', 'checkout', { spec: { replicas: 5 } }, 'merge');
+  store.patch('Deployment', { namespace: 'shop', name: 'checkout' }, { spec: { replicas: 5 } });
   await eventually(() => expect(readyOf('checkout')).toHaveLength(5));
-  store.patch('Deployment', 'shop', 'checkout', { spec: { replicas: 0 } }, 'merge');
+  store.patch('Deployment', { namespace: 'shop', name: 'checkout' }, { spec: { replicas: 0 } });
   await eventually(() => expect(podsOf('checkout')).toEqual([]));
 
   const released = podsOf('reviews')[0]?.metadata.name ?? '';
-  store.patch('Pod', 'shop', released, { metadata: { labels: { app: 'mine' } } }, 'merge');
+  store.patch('Pod', { namespace: 'shop', name: released }, { metadata: { labels: { app: 'mine' } } });
   await eventually(() => expect(readyOf('reviews')).toHaveLength(2));
   expect(store.find('Pod', 'shop', released)?.metadata.deletionTimestamp).toBeUndefined();
 
   const gated = podsOf('gateway')[0]?.metadata.name ?? '';
   const gate = { type: 'example.com/registered-with-load-balancer', status: 'True' };
-  store.patch('Pod', 'payments', gated, { status: { conditions: [gate] } }, 'strategic', {
-    subresource: 'status',
-  });
+  store.patch(
+    'Pod',
+    { namespace: 'payments', name: gated },
+    { status: { conditions: [gate] } },
+    { type: 'strategic', subresource: 'status' },
+  );
   await eventually(() => expect(readyOf('gateway').map((p) => p.metadata.name)).toEqual([gated]));
 
   const image = {
     spec: { template: { spec: { containers: [{ name: 'reviews', image: 'reviews:nope' }] } } },
   };
-  store.patch('Deployment', 'shop', 'reviews', image, 'strategic');
+  store.patch('Deployment', { namespace: 'shop', name: 'reviews' }, image, { type: 'strategic' });
   await eventually(() => expect(podsOf('reviews').map((p) => p.status.phase)).toContain('Pending'));
   expect(readyOf('reviews')).toHaveLength(2);
 });

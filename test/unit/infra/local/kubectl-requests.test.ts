@@ -129,7 +129,7 @@ it('a strategic patch finds ports by their numbers, of a Service and of a contai
     },
   });
   const ports = [{ port: 80, targetPort: 'htpp' }];
-  store.patch('Service', 'default', 'web', { spec: { ports } }, 'strategic');
+  store.patch('Service', { namespace: 'default', name: 'web' }, { spec: { ports } }, { type: 'strategic' });
   expect(store.get('Service', 'default', 'web').spec?.ports?.map((p) => [p.name, p.targetPort])).toEqual([
     ['http', 'htpp'],
     ['grpc', 81],

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { readRuns } from '#infra/cli/ask/history-service.ts';
-import { listServices } from '#infra/cli/ask/list-services.ts';
+import { listServices } from '#infra/cli/ask/lists/list-services.ts';
 import { clustersetAnswer } from '#infra/clusterset/console/clusterset-answer.ts';
 import type { Item, Value } from '#shared/store/table.ts';
 import { type Door, ensure } from '../door.ts';

@@ -120,7 +120,7 @@ export class LargeTenant {
     const metadata = { ...before?.metadata, name, namespace: tenantNamespace, labels, annotations };
     const object = { apiVersion: 'v1', kind, ...before, ...more, metadata } as RawObject;
     if (JSON.stringify(object).length > maxBytes) return;
-    if (before) this.#store.replace(kind, tenantNamespace, name, object);
+    if (before) this.#store.replace(kind, { namespace: tenantNamespace, name }, object);
     else this.#store.create(kind, tenantNamespace, object);
   }
 }

@@ -64,7 +64,7 @@ export class BuiltInControllers {
     this.#try(() => {
       if (write.verb === 'delete') this.#store.remove('Endpoints', namespace, name);
       else if (write.verb === 'create') this.#store.create('Endpoints', namespace, write.object, { manager });
-      else this.#store.replace('Endpoints', namespace, name, write.object, { manager });
+      else this.#store.replace('Endpoints', { namespace, name }, write.object, { manager });
     });
   }
 
@@ -84,7 +84,7 @@ export class BuiltInControllers {
       }
       for (const slice of t.update)
         this.#try(() =>
-          this.#store.replace('EndpointSlice', namespace, slice.metadata.name, slice, { manager }),
+          this.#store.replace('EndpointSlice', { namespace, name: slice.metadata.name }, slice, { manager }),
         );
       for (const { metadata } of t.delete) this.#store.remove('EndpointSlice', namespace, metadata.name);
     }

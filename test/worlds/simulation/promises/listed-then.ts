@@ -2,9 +2,11 @@
  * Compares the answers of `explain --at` with the addresses that were really listed at each time. An answer
  * must be true, uncertain, or unknown for a valid reason.
  */
+
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
 import { placeText } from '#infra/cli/ask/history/sentences.ts';
 import type { Then } from '#infra/cli/ask/history/then.ts';
-import { explainThen, readHistory } from '#infra/cli/ask/history-service.ts';
+import { readHistory } from '#infra/cli/ask/history-service.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
 import { addressesOf, inEndpoints } from '#shared/controllers/history/addresses.ts';

@@ -234,8 +234,7 @@ export class Life {
         this.#tell(`somebody empties Endpoints ${ns}/${name}`);
         this.#store.replace(
           'Endpoints',
-          ns,
-          name,
+          { namespace: ns, name },
           { ...endpoints, subsets: [] },
           { manager: 'kubectl-edit' },
         );
@@ -251,8 +250,7 @@ export class Life {
       ) as { [k: string]: string };
       this.#store.replace(
         'EndpointSlice',
-        ns,
-        name,
+        { namespace: ns, name },
         { ...slice, metadata: { ...slice.metadata, labels: next } },
         { manager: 'kubectl-edit' },
       );
@@ -263,8 +261,7 @@ export class Life {
     else if (kind < 0.55)
       this.#store.replace(
         'EndpointSlice',
-        ns,
-        name,
+        { namespace: ns, name },
         { ...slice, endpoints: [] },
         { manager: 'kubectl-edit' },
       );
@@ -275,8 +272,7 @@ export class Life {
       const annotations = { ...slice.metadata.annotations, note: 'kept' };
       this.#store.replace(
         'EndpointSlice',
-        ns,
-        name,
+        { namespace: ns, name },
         { ...slice, metadata: { ...slice.metadata, annotations } },
         { manager: 'kubectl-edit' },
       );

@@ -6,18 +6,25 @@ import { messageOf, newestEvent } from '../object-events.ts';
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 type Container = NonNullable<Pod['spec']>['containers'][number];
 
+interface ContainerOfPod {
+  readonly pod: Pod;
+  readonly events: readonly CoreEvent[];
+  readonly container: ContainerStatus;
+  readonly declared: Container | undefined;
+}
+
 /** Returns the first container that holds the pod up, in the order that kubelet starts them. */
 export function containerCause(pod: Pod, events: readonly CoreEvent[]): Cause | undefined {
   const { status = {}, spec } = pod;
   const init = (status.initContainerStatuses ?? []).flatMap((container) => {
     const declared = spec?.initContainers?.find((c) => c.name === container.name);
-    const cause = initCause(pod, container, declared, events);
+    const cause = initCause({ pod, events, container, declared });
     return cause ? [cause] : [];
   });
   if (init[0]) return init[0];
   const causes = (status.containerStatuses ?? []).flatMap((container) => {
     const declared = spec?.containers.find((c) => c.name === container.name);
-    return container.ready ? [] : [ofContainer(pod, container, declared, events, 'container')];
+    return container.ready ? [] : [ofContainer({ pod, events, container, declared }, 'container')];
   });
   if (causes.length > 0) return joined(causes);
   return sandboxCause(pod, events);
@@ -29,15 +36,11 @@ function joined(causes: readonly Cause[]): Cause {
   return { ...first, text: [...new Set(causes.map((c) => c.text))].join('; ') };
 }
 
-function initCause(
-  pod: Pod,
-  container: ContainerStatus,
-  declared: Container | undefined,
-  events: readonly CoreEvent[],
-): Cause | undefined {
+function initCause(of: ContainerOfPod): Cause | undefined {
+  const { pod, container, declared } = of;
   if (declared?.restartPolicy === 'Always') {
     if (container.ready) return undefined;
-    return ofContainer(pod, container, declared, events, 'sidecar container');
+    return ofContainer(of, 'sidecar container');
   }
   const { state = {}, name } = container;
   if (state.terminated?.exitCode === 0) return undefined;
@@ -49,19 +52,14 @@ function initCause(
     );
   // Init containers run one after the other: a later one waits for this one.
   if (state.waiting?.reason === 'PodInitializing' || !(state.waiting || state.terminated)) return undefined;
-  return { ...ofContainer(pod, container, declared, events, 'init container'), code: 'InitContainer' };
+  return { ...ofContainer(of, 'init container'), code: 'InitContainer' };
 }
 
-function ofContainer(
-  pod: Pod,
-  container: ContainerStatus,
-  declared: Container | undefined,
-  events: readonly CoreEvent[],
-  kind: string,
-): Cause {
+function ofContainer(of: ContainerOfPod, kind: string): Cause {
+  const { pod, events, container, declared } = of;
   const { name, state = {}, started } = container;
   const what = `${kind} ${name}`;
-  if (state.waiting) return waiting(pod, container, what, events);
+  if (state.waiting) return waiting(of, what);
   if (state.terminated) {
     const { exitCode, reason, message } = state.terminated;
     const why = [reason, message].filter(Boolean).join(': ');
@@ -102,7 +100,7 @@ function probeText(declared: Container | undefined): string {
   return exec ? `it runs ${(exec.command ?? []).join(' ').slice(0, 80)}: ` : '';
 }
 
-function waiting(pod: Pod, container: ContainerStatus, what: string, events: readonly CoreEvent[]): Cause {
+function waiting({ pod, events, container }: ContainerOfPod, what: string): Cause {
   const { name, state, image } = container;
   const { reason = 'unknown', message } = state?.waiting ?? {};
   const { namespace, name: podName } = pod.metadata;

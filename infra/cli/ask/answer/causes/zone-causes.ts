@@ -21,7 +21,7 @@ export function zoneCauses(
 }
 
 function hintCause(
-  { around, nodes, now }: World,
+  { around, nodes }: World,
   service: Service,
   reachable: readonly ServedEndpoint[],
 ): Cause | undefined {
@@ -40,7 +40,7 @@ function hintCause(
   const every = unhinted.length === reachable.length;
   return warning(
     'NoHints',
-    `${what} gives ${every ? 'no hints' : `${unhinted.length} of ${reachable.length} endpoints no hints, so none is used`}: ${noHints(isAuto, event && messageOf(event), nodes, reachable, now)}; traffic goes to every zone`,
+    `${what} gives ${every ? 'no hints' : `${unhinted.length} of ${reachable.length} endpoints no hints, so none is used`}: ${noHints(isAuto, event && messageOf(event), nodes, reachable)}; traffic goes to every zone`,
     isAuto ? 'spec.trafficDistribution: PreferSameZone has no such conditions' : undefined,
   );
 }
@@ -50,7 +50,6 @@ function noHints(
   event: string | undefined,
   nodes: World['nodes'],
   reachable: readonly ServedEndpoint[],
-  _now: number,
 ): string {
   const without = [...nodes.values()].filter((n) => isNodeReady(n) && zoneOf(n) === '');
   const named =

@@ -100,7 +100,7 @@ function cluster() {
       spec: { containers: [{ name: 'c', image: 'c' }] },
     });
     const status = { conditions: [{ type: 'Ready', status: 'True' }], podIP: `10.1.0.${i}` };
-    return store.patch('Pod', 'shop', `web-${i}`, { status }, 'merge', { subresource: 'status' });
+    return store.patch('Pod', { namespace: 'shop', name: `web-${i}` }, { status }, { subresource: 'status' });
   };
   const pods = [1, 2].map(pod);
   const slice = (name: string, manager: string, of: typeof pods) =>

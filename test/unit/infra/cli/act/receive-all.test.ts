@@ -38,14 +38,12 @@ function queueOf(size: number, bodyBytes = 2, visibility?: number) {
   } as unknown as SQSClient;
   const progress: number[] = [];
   const receive = (look = defaultLook) =>
-    receiveAll(
-      sqs,
-      'url',
-      look,
-      { bytes: look.bytes },
-      () => clock.now,
-      (count) => void progress.push(count),
-    );
+    receiveAll(sqs, 'url', {
+      limits: look,
+      room: { bytes: look.bytes },
+      now: () => clock.now,
+      onProgress: (count) => void progress.push(count),
+    });
   return { sqs, clock, progress, receive };
 }
 

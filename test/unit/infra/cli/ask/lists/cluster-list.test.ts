@@ -1,6 +1,6 @@
 /** `cluster list --watch` prints again when the state of a cluster changes. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { listOfClusters } from '#infra/cli/ask/cluster-list.ts';
+import { listOfClusters } from '#infra/cli/ask/lists/cluster-list.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

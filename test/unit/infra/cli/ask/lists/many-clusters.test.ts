@@ -1,7 +1,7 @@
 /** Commands for every cluster of a large hub. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { switchClusters } from '#infra/cli/act/cluster-switches.ts';
-import { listOfAudit } from '#infra/cli/ask/cluster-list.ts';
+import { listOfAudit } from '#infra/cli/ask/lists/cluster-list.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';

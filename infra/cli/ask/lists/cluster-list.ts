@@ -24,10 +24,10 @@ import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
-import type { Count, Time } from './explanation-data.ts';
+import type { Count, Time } from '../explanation-data.ts';
+import { offsetOf, waitOf } from '../relay-timing.ts';
+import { askParts } from '../wing.ts';
 import { countedFleet, type ReachCount, reachCounts } from './reach-counts.ts';
-import { offsetOf, waitOf } from './relay-timing.ts';
-import { askParts } from './wing.ts';
 
 /** An unknown or meaningless value is null. */
 export interface ListedCluster {
@@ -111,87 +111,66 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
   }
   // The columns of a clusterset are shown only if a cluster is in one.
   const hasSet = listed.some(({ clusterset }) => clusterset !== null);
-  const ofSet = (imports: string, exports: string): readonly string[] => (hasSet ? [imports, exports] : []);
-  const rows = [
-    [
-      'cluster',
-      'mode',
-      'opt-in',
-      ...ofSet('imports', 'exports'),
-      'relay',
-      'first lists',
-      'circuit',
-      'differences',
-      'unreachable',
-      'kubernetes',
-    ],
-  ];
-  const shown: ListedCluster[] = [];
-  const left: string[] = [];
-  const notes: Line[] = [];
-  for (const cluster of listed) {
-    const {
-      id,
-      kubernetesVersion,
-      mode,
-      modeSince,
-      optIn,
-      clusterset,
-      relayHeartbeatAt,
-      firstListsApplied,
-      circuitOpen,
-      differences,
-      unreachable,
-    } = cluster;
-    const unsupported = unsupportedVersion(kubernetesVersion ?? undefined);
-    if (unsupported) notes.push(`${id}  ${unsupported}`);
-    if (cluster.credentialsEnd !== null) notes.push(`${id}  ${endText(cluster.credentialsEnd, nowMs)}`);
-    // The table itself shows first lists that are missing.
-    if (cluster.notKnown !== null && firstListsApplied)
-      notes.push({ text: `${id}  ${cluster.notKnown}`, style: 'bad' });
-    for (const text of timingNotes(cluster)) notes.push({ text: `${id}  ${text}`, style: 'bad' });
-    const { servicesWithoutWriter: unwritten } = cluster;
-    if (unwritten) {
-      const them = unwritten === 1 ? 'it' : 'them';
-      notes.push({
-        text: `${id}  ${counted(unwritten, 'Service')} without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in ${id} lists ${them}`,
-        style: 'bad',
-      });
-    }
-    if (mode === 'draining')
-      left.push(
-        `${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`,
-      );
-    else if (mode === 'removed') left.push(`${id}  removed ${modeSince}: only its audit records are kept`);
-    else {
-      shown.push(cluster);
-      rows.push([
-        id,
-        mode,
-        optIn,
-        ...ofSet(clusterset?.imports ?? '-', clusterset?.exports ?? '-'),
-        relayHeartbeatAt === null
-          ? 'never'
-          : `${Math.max(0, Math.round((nowMs - Date.parse(relayHeartbeatAt)) / 1000))} s ago`,
-        firstListsApplied ? 'applied' : 'waiting',
-        circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
-        differences === null ? '-' : String(differences),
-        unreachable === null ? '-' : String(unreachable),
-        kubernetesVersion ?? '-',
-      ]);
-    }
-  }
+  const present = listed.filter(({ mode }) => mode !== 'draining' && mode !== 'removed');
+  const rows = [titles(hasSet), ...present.map((cluster) => rowOf(cluster, hasSet, nowMs))];
   const [header = '', ...lines] = columns(rows);
   printLines(
     [
       { text: header, style: 'title' },
-      ...lines.map((text, i) => lineOf(text, shown[i] as ListedCluster)),
-      ...left,
-      ...notes,
+      ...lines.map((text, i) => lineOf(text, present[i] as ListedCluster)),
+      ...listed.flatMap((cluster) => leftText(cluster) ?? []),
+      ...listed.flatMap((cluster) => notesOf(cluster, nowMs)),
     ],
     printing,
   );
 }
+
+const titles = (hasSet: boolean): readonly string[] => [
+  ...['cluster', 'mode', 'opt-in'],
+  ...(hasSet ? ['imports', 'exports'] : []),
+  ...['relay', 'first lists', 'circuit', 'differences', 'unreachable', 'kubernetes'],
+];
+
+function rowOf(cluster: ListedCluster, hasSet: boolean, nowMs: number): readonly string[] {
+  const { clusterset, relayHeartbeatAt: beatAt, circuitOpen, differences, unreachable } = cluster;
+  return [
+    ...[cluster.id, cluster.mode, cluster.optIn],
+    ...(hasSet ? [clusterset?.imports ?? '-', clusterset?.exports ?? '-'] : []),
+    beatAt === null ? 'never' : `${Math.max(0, Math.round((nowMs - Date.parse(beatAt)) / 1000))} s ago`,
+    cluster.firstListsApplied ? 'applied' : 'waiting',
+    circuitOpen === null ? 'closed' : `open: ${circuitOpen}`,
+    differences === null ? '-' : String(differences),
+    unreachable === null ? '-' : String(unreachable),
+    cluster.kubernetesVersion ?? '-',
+  ];
+}
+
+/** Undefined: the cluster has a row. */
+function leftText({ id, mode, modeSince }: ListedCluster): string | undefined {
+  if (mode === 'draining')
+    return `${id}  draining: the hub does not write to it since ${modeSince}, and its endpoints stay as they are`;
+  return mode === 'removed' ? `${id}  removed ${modeSince}: only its audit records are kept` : undefined;
+}
+
+function notesOf(cluster: ListedCluster, nowMs: number): readonly Line[] {
+  const { id, credentialsEnd, servicesWithoutWriter: unwritten } = cluster;
+  const unsupported = unsupportedVersion(cluster.kubernetesVersion ?? undefined);
+  return [
+    ...(unsupported ? [`${id}  ${unsupported}`] : []),
+    ...(credentialsEnd === null ? [] : [`${id}  ${endText(credentialsEnd, nowMs)}`]),
+    // The table itself shows first lists that are missing.
+    ...(cluster.notKnown !== null && cluster.firstListsApplied
+      ? [{ text: `${id}  ${cluster.notKnown}`, style: 'bad' } as const]
+      : []),
+    ...timingNotes(cluster).map((text): Line => ({ text: `${id}  ${text}`, style: 'bad' })),
+    ...(unwritten ? [unwrittenNote(id, unwritten)] : []),
+  ];
+}
+
+const unwrittenNote = (id: string, unwritten: number): Line => ({
+  text: `${id}  ${counted(unwritten, 'Service')} without a writer, or with slices that follow no pods: fleet-endpoints cluster opt-in ${id} lists ${unwritten === 1 ? 'it' : 'them'}`,
+  style: 'bad',
+});
 
 function timingNotes({ queueLagSeconds, relayClockAheadSeconds }: ListedCluster): readonly string[] {
   const wait = waitOf({ queueLagSeconds: queueLagSeconds ?? 0 });

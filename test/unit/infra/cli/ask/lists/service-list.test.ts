@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { serviceListLines } from '#infra/cli/ask/service-list.ts';
+import { serviceListLines } from '#infra/cli/ask/lists/service-list.ts';
 import { listOf, serviceOf } from '#infra/cli/command/arguments/service-argument.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';

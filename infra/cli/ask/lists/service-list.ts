@@ -5,11 +5,11 @@
 
 import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import type { Table } from '#shared/store/table.ts';
-import { worstCause } from './answer-text.ts';
-import type { Count } from './explanation-data.ts';
+import { worstCause } from '../answer-text.ts';
+import type { Count } from '../explanation-data.ts';
+import { unknownService } from '../unknown-service.ts';
 import { needsALook, type ServiceEntry } from './service-entry.ts';
 import { serviceRows } from './service-rows.ts';
-import { unknownService } from './unknown-service.ts';
 
 export interface ListedServices {
   readonly cluster: string;

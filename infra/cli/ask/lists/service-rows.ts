@@ -11,7 +11,7 @@ import type { Service } from '#shared/kube/types.ts';
 import { namespacesInRange } from '#shared/store/inputs/namespaces.ts';
 import { isAlive, readObjects } from '#shared/store/inputs/objects.ts';
 import type { Table } from '#shared/store/table.ts';
-import { readNodes, readPods, readServiceInput } from './explain-input.ts';
+import { readNodes, readPods, readServiceInput } from '../explain-input.ts';
 import { typeOf } from './list-services.ts';
 import type { ServiceEntry } from './service-entry.ts';
 
