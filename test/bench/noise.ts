@@ -80,7 +80,7 @@ async function fill(api: Api, services: number, podsEach: number): Promise<reado
       const name = `${app}-p${p}`;
       const spec = { nodeName: 'noise-node', containers: [{ name: 'c', image: 'i' }] };
       await api.create('Pod', namespace, { metadata: { name, labels: { app } }, spec });
-      await api.patch('Pod', namespace, name, { status: ready(names.length, true) }, 'status');
+      await api.patchStatus('Pod', namespace, name, { status: ready(names.length, true) });
       names.push(name);
     }
   }
@@ -115,7 +115,7 @@ async function flips(api: Api, pods: readonly string[], rate: number): Promise<r
         const is = !(state.get(name) ?? true);
         state.set(name, is);
         waiting.set(name, { is, since: performance.now() });
-        await api.patch('Pod', namespace, name, { status: ready(pods.indexOf(name), is) }, 'status');
+        await api.patchStatus('Pod', namespace, name, { status: ready(pods.indexOf(name), is) });
       } else if (rate === Number.POSITIVE_INFINITY) await sleep(2);
       if (rate !== Number.POSITIVE_INFINITY) await sleep(1000 / rate);
     }

@@ -75,13 +75,13 @@ function watchOver(store: Store): { readonly wronged: readonly string[]; readonl
   const shown = new Map<string, ReadonlySet<string>>();
   for (const kind of ['Endpoints', 'EndpointSlice'] as const) {
     for (const { namespace, name } of services)
-      shown.set(`${kind} ${namespace}/${name}`, shownPods(store, kind, namespace, name).ready);
+      shown.set(`${kind} ${namespace}/${name}`, shownPods(store, kind, { namespace, name }).ready);
     store.watch(kind, ({ object }) => {
       writes++;
       const { namespace = '', labels = {} } = object.metadata;
       const name = kind === 'Endpoints' ? object.metadata.name : (labels['kubernetes.io/service-name'] ?? '');
       const key = `${kind} ${namespace}/${name}`;
-      const { ready } = shownPods(store, kind, namespace, name);
+      const { ready } = shownPods(store, kind, { namespace, name });
       const service = store.find('Service', namespace, name);
       for (const uid of shown.get(key) ?? []) {
         if (ready.has(uid)) continue;

@@ -31,13 +31,9 @@ export interface Api {
   ): Promise<{ readonly resourceVersion: string; readonly items: readonly Objects[K][] }>;
   create<K extends ObjectKind>(kind: K, namespace: string, object: Draft<K>): Promise<Objects[K]>;
   /** JSON merge patch. */
-  patch<K extends ObjectKind>(
-    kind: K,
-    namespace: string,
-    name: string,
-    patch: Draft<K>,
-    subresource?: 'status',
-  ): Promise<Objects[K]>;
+  patch<K extends ObjectKind>(kind: K, namespace: string, name: string, patch: Draft<K>): Promise<Objects[K]>;
+  /** The same of its status. */
+  patchStatus: Api['patch'];
   /** An object that is gone already is fine. */
   delete(
     kind: ObjectKind,
@@ -76,6 +72,11 @@ const resources: { readonly [K in ObjectKind]: readonly [groupVersion: string, p
 
 export function connectApi(connection: Connection): Api {
   const transport = httpTransport(connection, { userAgent: 'fleet-endpoints-e2e', timeoutMs: 30_000 });
+  const merged = <T>(at: string, patch: object): Promise<T> =>
+    call(transport, 'PATCH', at, {
+      body: JSON.stringify(patch),
+      contentType: 'application/merge-patch+json',
+    });
 
   return {
     async get(kind, namespace, name) {
@@ -90,13 +91,9 @@ export function connectApi(connection: Connection): Api {
     async create(kind, namespace, object) {
       return call(transport, 'POST', path(kind, namespace), { body: text(kind, object) });
     },
-    async patch(kind, namespace, name, patch, subresource) {
-      const at = path(kind, namespace, name) + (subresource ? `/${subresource}` : '');
-      return call(transport, 'PATCH', at, {
-        body: JSON.stringify(patch),
-        contentType: 'application/merge-patch+json',
-      });
-    },
+    patch: async (kind, namespace, name, patch) => merged(path(kind, namespace, name), patch),
+    patchStatus: async (kind, namespace, name, patch) =>
+      merged(`${path(kind, namespace, name)}/status`, patch),
     async delete(kind, namespace, name, options) {
       const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...options });
       const answer = await transport.request('DELETE', path(kind, namespace, name), { body });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
-import type { Api, Objects } from './api.ts';
+import type { Api, Objects, WatchEvent } from './api.ts';
 
 /** The controllers' outputs as a watcher of the cluster sees them. */
 export interface Observed {
@@ -22,8 +22,8 @@ export async function observe(api: Api): Promise<Observed> {
     for (const wake of [...waiting]) wake();
   };
   const views = [
-    follow(api, 'Endpoints', endpoints, changed, stopping.signal),
-    follow(api, 'EndpointSlice', slices, changed, stopping.signal),
+    follow(api, 'Endpoints', endpoints, { changed, signal: stopping.signal }),
+    follow(api, 'EndpointSlice', slices, { changed, signal: stopping.signal }),
   ];
   await Promise.all(views.map((view) => view.listed));
 
@@ -69,8 +69,7 @@ function follow<K extends OutputKind>(
   api: Api,
   kind: K,
   into: Map<string, Objects[K]>,
-  changed: () => void,
-  signal: AbortSignal,
+  { changed, signal }: { readonly changed: () => void; readonly signal: AbortSignal },
 ) {
   const key = ({ metadata }: Objects[K]): string => `${metadata.namespace}/${metadata.name}`;
   async function list(): Promise<string> {
@@ -80,16 +79,19 @@ function follow<K extends OutputKind>(
     changed();
     return resourceVersion;
   }
+  function take({ type, object }: WatchEvent<K>): void {
+    if (type === 'ERROR') throw new Error(`watch of ${kind} refused`);
+    if (type === 'BOOKMARK') return;
+    if (type === 'DELETED') into.delete(key(object));
+    else into.set(key(object), object);
+    changed();
+  }
   async function watch(listed: Promise<string>): Promise<void> {
     for (let from = await listed; !signal.aborted; ) {
       try {
-        for await (const { type, object } of api.watch(kind, from, signal)) {
-          if (type === 'ERROR') throw new Error(`watch of ${kind} refused`);
-          from = object.metadata.resourceVersion ?? from;
-          if (type === 'BOOKMARK') continue;
-          if (type === 'DELETED') into.delete(key(object));
-          else into.set(key(object), object);
-          changed();
+        for await (const event of api.watch(kind, from, signal)) {
+          take(event);
+          from = event.object.metadata.resourceVersion ?? from;
         }
       } catch {
         // An API server that is away is asked again, until it is back.

@@ -101,7 +101,7 @@ export function newWorld(api: Api, observed: Observed, namespace: string, nodes:
       const podIPs = (given ?? ips.get(name) ?? []).map((ip) => ({ ip }));
       const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: since }];
       const status = { phase, conditions, ...(podIPs[0] && { podIP: podIPs[0].ip, podIPs }) };
-      await api.patch('Pod', namespace, name, { status } as Draft<'Pod'>, 'status');
+      await api.patchStatus('Pod', namespace, name, { status } as Draft<'Pod'>);
     },
     removePod: (name) => api.delete('Pod', namespace, name, { gracePeriodSeconds: 0 }),
     terminatePod: (name) => api.delete('Pod', namespace, name, { gracePeriodSeconds: 600 }),

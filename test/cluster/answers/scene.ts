@@ -138,20 +138,20 @@ export function scene(
     'the policy is no longer enforced': () => until(async () => !(await isRefused()) || undefined),
   };
 
+  const remove = ({ kind, name, grace }: NonNullable<Step['delete']>): Promise<unknown> =>
+    call('DELETE', pathOf(kind, name), {
+      ...{ apiVersion: 'v1', kind: 'DeleteOptions' },
+      // No kubelet confirms the end of a pod.
+      ...((grace !== undefined || kind === 'Pod') && { gracePeriodSeconds: grace ?? 0 }),
+    });
+
   async function step(of: Step): Promise<void> {
     if (of.repeat && of.create && of.status) return repeated(of.repeat, of.create, of.status);
     if (of.create) await create(of.create);
     if (of.status) await statusOf(of.status);
     if (of.ready) await setStatus('Pod', of.ready.pod, readyStatus(of.ready.ip));
     if (of.patch) await merge(pathOf(of.patch.kind, of.patch.name), of.patch.patch);
-    if (of.delete) {
-      const { kind, name, grace } = of.delete;
-      await call('DELETE', pathOf(kind, name), {
-        ...{ apiVersion: 'v1', kind: 'DeleteOptions' },
-        // No kubelet confirms the end of a pod.
-        ...((grace !== undefined || kind === 'Pod') && { gracePeriodSeconds: grace ?? 0 }),
-      });
-    }
+    if (of.delete) await remove(of.delete);
     if (of.controllers === 'stop') await controlPlane.controllerManager.stop();
     if (of.controllers === 'start') await controlPlane.controllerManager.start();
     if (of.wait) await waits[of.wait]();

@@ -98,7 +98,7 @@ export async function startSubject(api: Api, namespace: string): Promise<Subject
         { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: new Date().toISOString() },
       ];
       const status = { phase: 'Running', podIP: '10.78.0.1', podIPs: [{ ip: '10.78.0.1' }], conditions };
-      await api.patch('Pod', namespace, 'web', { status }, 'status');
+      await api.patchStatus('Pod', namespace, 'web', { status });
     },
     followed: async () =>
       (await until(async () => {

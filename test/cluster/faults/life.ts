@@ -39,7 +39,7 @@ export async function startLife(api: Api, namespace: string, random: () => numbe
     ],
   });
   const flip = (i: number): Promise<unknown> =>
-    api.patch('Pod', namespace, `pod-${i}`, { status: status(i) }, 'status');
+    api.patchStatus('Pod', namespace, `pod-${i}`, { status: status(i) });
   const makeService = (i: number, selector: object = { app: `app-${i}` }) =>
     api.create('Service', namespace, {
       metadata: { name: `svc-${i}` },
@@ -56,7 +56,7 @@ export async function startLife(api: Api, namespace: string, random: () => numbe
       containers: [{ name: 'c', image: 'i' }],
     };
     await api.create('Pod', namespace, { metadata: { name: `pod-${i}`, labels: app() }, spec });
-    await api.patch('Pod', namespace, `pod-${i}`, { status: status(i) }, 'status');
+    await api.patchStatus('Pod', namespace, `pod-${i}`, { status: status(i) });
   }
   for (let i = 0; i < services; i++) await makeService(i);
   for (let i = 0; i < pods; i++) await makePod(i);

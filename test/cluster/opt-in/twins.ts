@@ -25,6 +25,11 @@ export async function makeTwins(world: World, app: string): Promise<void> {
   }
 }
 
+const address = (i: number): readonly string[] => [
+  `10.2.${i >> 7}.${1 + (i & 127)}`,
+  `fd00:2::${(i + 1).toString(16)}`,
+];
+
 /** Makes this many changes of pods, most of which both Services select, and a last change that wakes both. */
 export async function churn(
   world: World,
@@ -33,31 +38,31 @@ export async function churn(
 ): Promise<void> {
   const random = new Random(seed);
   const alive: string[] = [];
-  const address = (i: number): readonly string[] => [
-    `10.2.${i >> 7}.${1 + (i & 127)}`,
-    `fd00:2::${(i + 1).toString(16)}`,
-  ];
+  const add = async (i: number): Promise<void> => {
+    const ports = [{ name: 'web', containerPort: random.pick([8080, 9090]) }];
+    const labels = { app: random.chance(0.85) ? app : 'other' };
+    const fresh = `pod-${i}`;
+    await world.pod(fresh, {
+      labels,
+      ports,
+      node: random.pick(world.nodes),
+      ips: random.chance(0.9) ? address(i) : [],
+      ready: random.chance(0.8),
+    });
+    alive.push(fresh);
+  };
+  const remove = async (name: string): Promise<void> => {
+    alive.splice(alive.indexOf(name), 1);
+    if (random.chance(0.5)) await world.terminatePod(name);
+    else await world.removePod(name);
+  };
   for (let i = 0; i < changes; i++) {
     const what = random.next();
     const name = alive.length > 0 ? random.pick(alive) : undefined;
-    if (!name || what < 0.35) {
-      const ports = [{ name: 'web', containerPort: random.pick([8080, 9090]) }];
-      const labels = { app: random.chance(0.85) ? app : 'other' };
-      const fresh = `pod-${i}`;
-      await world.pod(fresh, {
-        labels,
-        ports,
-        node: random.pick(world.nodes),
-        ips: random.chance(0.9) ? address(i) : [],
-        ready: random.chance(0.8),
-      });
-      alive.push(fresh);
-    } else if (what < 0.6) await world.podStatus(name, { ready: random.chance(0.5) });
-    else if (what < 0.75) {
-      alive.splice(alive.indexOf(name), 1);
-      if (random.chance(0.5)) await world.terminatePod(name);
-      else await world.removePod(name);
-    } else if (what < 0.9)
+    if (!name || what < 0.35) await add(i);
+    else if (what < 0.6) await world.podStatus(name, { ready: random.chance(0.5) });
+    else if (what < 0.75) await remove(name);
+    else if (what < 0.9)
       await world.api.patch('Pod', world.namespace, name, {
         metadata: { labels: { app: random.pick([app, app, 'other']) } },
       });

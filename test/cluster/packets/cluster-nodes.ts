@@ -119,7 +119,7 @@ async function register(api: Api, { name, addresses, zone }: NodeNetwork): Promi
     addresses: addresses.map((address) => ({ type: 'InternalIP', address })),
     conditions: [{ type: 'Ready', status: 'True' }],
   };
-  await api.patch('Node', '', name, { status } as never, 'status');
+  await api.patchStatus('Node', '', name, { status } as never);
 }
 
 const proxyConfig = (cluster: string, { kubeconfig }: ControlPlane, { name }: NodeNetwork): string =>

@@ -45,7 +45,10 @@ export async function playUpstreams(
     if (churn) shadow = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'shadow']);
     await shadow?.line(/^ready/, patience);
     const differedIn = shadow && printedDifferences(shadow);
-    const { snapshots, api } = await play(steps, controlPlane, async () => [], say, differedIn?.after);
+    const { snapshots, api } = await play(steps, controlPlane, async () => [], {
+      say,
+      after: differedIn?.after,
+    });
     if (churn) say(flipsText(await runChurn(controlPlane.binary, controlPlane.kubeconfig, churn)));
     const differing =
       shadow && differedIn ? [...(await settledDifferences(shadow)), ...differedIn.end()] : [];
@@ -138,7 +141,7 @@ export async function playOurs(
   try {
     run = startLocalRun(['--kubeconfig', controlPlane.kubeconfig, '--mode', 'active', '--controllers-off']);
     await run.line(/^ready/, patience);
-    const { snapshots, api } = await play(steps, controlPlane, await pendingOf(run), say);
+    const { snapshots, api } = await play(steps, controlPlane, await pendingOf(run), { say });
     const written = await writesAtRest(controlPlane.connection, restSeconds);
     await run.stop();
     await controlPlane.controllerManager.stop('SIGTERM');
@@ -158,8 +161,7 @@ async function play(
   steps: readonly Step[],
   { connection }: ControlPlane,
   pending: (failing: boolean) => Promise<readonly string[]>,
-  say: Say,
-  after: (step: Step) => void = () => {},
+  { say, after = () => {} }: { readonly say: Say; readonly after?: ((step: Step) => void) | undefined },
 ): Promise<{ readonly snapshots: readonly Snapshot[]; readonly api: ReturnType<typeof connectApi> }> {
   const plain = connectApi(connection);
   const { api, names } = namedApi(plain);

@@ -61,14 +61,16 @@ interface Answer {
   readonly status: number;
   readonly body: Body;
 }
-async function call(
-  as: HttpTransport,
-  method: string,
-  path: string,
-  body?: Body,
-  contentType = 'application/json',
-): Promise<Answer> {
-  const answer = await as.request(method, path, { ...(body && { body: JSON.stringify(body), contentType }) });
+/** Of a patch it says how the body is meant: merged, or with a manager of fields applied. */
+function contentTypeOf(method: string, path: string): string {
+  if (method !== 'PATCH') return 'application/json';
+  return `application/${path.includes('fieldManager=') ? 'apply-patch+yaml' : 'merge-patch+json'}`;
+}
+
+async function call(as: HttpTransport, method: string, path: string, body?: Body): Promise<Answer> {
+  const answer = await as.request(method, path, {
+    ...(body && { body: JSON.stringify(body), contentType: contentTypeOf(method, path) }),
+  });
   const text = answer.body.toString();
   return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : { message: text } };
 }
@@ -195,20 +197,16 @@ beforeAll(async () => {
       metadata: { name, labels: set ? { [annotationClusterset]: set } : {} },
     });
   for (const excluded of ['default', 'kube-system', 'fleet-endpoints'])
-    await call(
-      root,
-      'PATCH',
-      `/api/v1/namespaces/${excluded}`,
-      { metadata: { labels: { [annotationClusterset]: 'prod' } } },
-      'application/merge-patch+json',
-    );
+    await call(root, 'PATCH', `/api/v1/namespaces/${excluded}`, {
+      metadata: { labels: { [annotationClusterset]: 'prod' } },
+    });
 
   uids.set('web', (await made(imports('shop'), anImport('shop', 'web'))).metadata.uid);
   uids.set(derivedName('shop', 'web'), (await made(services('shop'), derived('shop', 'web'))).metadata.uid);
   await made(slices('shop'), slice({ metadata: { name: 'ours' } }));
   await made(exports_('shop'), anExport('web'));
   const status = { status: { conditions: [condition('Valid'), condition('example.com/Approved')] } };
-  await call(root, 'PATCH', `${exports_('shop', 'web')}/status`, status, 'application/merge-patch+json');
+  await call(root, 'PATCH', `${exports_('shop', 'web')}/status`, status);
   // This object belongs to a user.
   await made(services('shop'), {
     metadata: { name: 'mine', labels: { app: 'mine' } },
@@ -257,12 +255,7 @@ beforeAll(async () => {
     ],
     ['POST', services('shop'), derived('shop', 'probe', { spec: { selector: { app: 'web' } } })],
     ['POST', imports('shop'), anImport('shop', 'probe', { metadata: { labels: {} } })],
-    [
-      'PATCH',
-      `${exports_('shop', 'web')}/status`,
-      { status: { conditions: [] } },
-      'application/merge-patch+json',
-    ],
+    ['PATCH', `${exports_('shop', 'web')}/status`, { status: { conditions: [] } }],
     ...(checksAddresses
       ? [
           [
@@ -273,13 +266,12 @@ beforeAll(async () => {
         ]
       : []),
   ];
-  for (const [method, path, body, type] of probes)
+  for (const [method, path, body] of probes)
     await vi.waitFor(
       async () =>
-        expect(
-          await call(writer, method, `${path}?dryRun=All`, body, type),
-          `${method} ${path}`,
-        ).toMatchObject({ status: 422 }),
+        expect(await call(writer, method, `${path}?dryRun=All`, body), `${method} ${path}`).toMatchObject({
+          status: 422,
+        }),
       options,
     );
 }, 120_000);
@@ -307,14 +299,7 @@ async function everything(): Promise<readonly string[]> {
     .sort();
 }
 
-type Attempt = readonly [
-  what: string,
-  method: string,
-  path: string,
-  body?: object | ((held: Body) => Body),
-  contentType?: string,
-];
-const merge = 'application/merge-patch+json';
+type Attempt = readonly [what: string, method: string, path: string, body?: object | ((held: Body) => Body)];
 const own = slices('shop', 'ours');
 const ownDerived = services('shop', derivedName('shop', 'web'));
 const ownImport = imports('shop', 'web');
@@ -508,13 +493,12 @@ const attempts: readonly (() => readonly Attempt[])[] = [
           metadata: { labels: { [labelSliceManagedBy]: slicesManagedBy } },
         }),
     ],
-    ['ours, by a patch', 'PATCH', own, { endpoints: [] }, merge],
+    ['ours, by a patch', 'PATCH', own, { endpoints: [] }],
     [
       'ours, by apply',
       'PATCH',
       `${slices('shop', 'applied')}?fieldManager=w`,
       slice({ metadata: { name: 'applied', generateName: undefined } }),
-      'application/apply-patch+yaml',
     ],
     ['all slices of a namespace, deleted at once', 'DELETE', slices('shop')],
     [
@@ -717,13 +701,12 @@ const attempts: readonly (() => readonly Attempt[])[] = [
       ownDerived,
       (held) => taken(held, { metadata: { ownerReferences: undefined } }),
     ],
-    ['our derived Service, by a patch', 'PATCH', ownDerived, { spec: { selector: { app: 'mine' } } }, merge],
+    ['our derived Service, by a patch', 'PATCH', ownDerived, { spec: { selector: { app: 'mine' } } }],
     [
       'the status of our derived Service',
       'PATCH',
       `${ownDerived}/status`,
       { status: { loadBalancer: { ingress: [{ ip: elsewhere }] } } },
-      merge,
     ],
     [
       'a user’s Service',
@@ -843,7 +826,7 @@ const attempts: readonly (() => readonly Attempt[])[] = [
       ownImport,
       (held) => taken(held, { metadata: { labels: { [importManagedBy.key]: 'staff' } } }),
     ],
-    ['our import, by a patch', 'PATCH', ownImport, { spec: { ips: [elsewhere] } }, merge],
+    ['our import, by a patch', 'PATCH', ownImport, { spec: { ips: [elsewhere] } }],
     [
       'an import of another implementation',
       'PUT',
@@ -856,7 +839,6 @@ const attempts: readonly (() => readonly Attempt[])[] = [
       'PATCH',
       `${imports('shop', 'theirs')}/status`,
       { status: { clusters: [{ cluster: 'b' }] } },
-      merge,
     ],
     [
       'an import of another set, taken',
@@ -887,27 +869,19 @@ const attempts: readonly (() => readonly Attempt[])[] = [
       exports_('shop', 'web'),
       (held) => ofSpec(held, { exportedLabels: { a: 'b' } }),
     ],
-    [
-      'an export, by a patch',
-      'PATCH',
-      exports_('shop', 'web'),
-      { spec: { exportedLabels: { a: 'b' } } },
-      merge,
-    ],
+    ['an export, by a patch', 'PATCH', exports_('shop', 'web'), { spec: { exportedLabels: { a: 'b' } } }],
     ['an export, taken back', 'DELETE', exports_('shop', 'web')],
     [
       'a condition of another controller, changed',
       'PATCH',
       `${exports_('shop', 'web')}/status`,
       { status: { conditions: [condition('Valid'), condition('example.com/Approved', 'False')] } },
-      merge,
     ],
     [
       'a condition of another controller, taken away',
       'PATCH',
       `${exports_('shop', 'web')}/status`,
       { status: { conditions: [condition('Valid')] } },
-      merge,
     ],
     [
       'a condition of another controller, made',
@@ -922,7 +896,6 @@ const attempts: readonly (() => readonly Attempt[])[] = [
           ],
         },
       },
-      merge,
     ],
     ['an export and its status by one write', 'PUT', `${exports_('shop', 'web')}/status`, (held) => held],
     // The rights for imports do not include these.
@@ -931,7 +904,6 @@ const attempts: readonly (() => readonly Attempt[])[] = [
       'PATCH',
       '/api/v1/namespaces/closed',
       { metadata: { labels: { [annotationClusterset]: 'prod' } } },
-      merge,
     ],
     [
       'the CRD',
@@ -962,10 +934,10 @@ const isRefusal = ({ status, body }: Answer): boolean =>
 it('the writer of an importing cluster can change nothing but slices, Services and ServiceImports of its own imports', async () => {
   const before = await everything();
   const accepted: string[] = [];
-  for (const [what, method, path, body, contentType] of attempts.flatMap((of) => of())) {
+  for (const [what, method, path, body] of attempts.flatMap((of) => of())) {
     const sent =
       typeof body === 'function' ? body((await call(root, 'GET', path.replace(/\/status$/, ''))).body) : body;
-    const answer = await call(writer, method, path, sent, contentType);
+    const answer = await call(writer, method, path, sent);
     if (!isRefusal(answer)) accepted.push(`${what}: ${answer.status} ${answer.body.message ?? ''}`);
   }
   expect(accepted).toEqual([]);
@@ -1054,13 +1026,9 @@ it('the writer reverts a user’s changes of a derived Service, and keeps additi
   expect(held.spec.selector).toEqual({ app: 'mine' });
   const { selector: _, externalIPs: __, ...spec } = held.spec;
   expect(await call(writer, 'PUT', ownDerived, { ...held, spec })).toMatchObject({ status: 200 });
-  await call(
-    root,
-    'PATCH',
-    ownDerived,
-    { metadata: { finalizers: null, labels: { team: null }, annotations: null } },
-    merge,
-  );
+  await call(root, 'PATCH', ownDerived, {
+    metadata: { finalizers: null, labels: { team: null }, annotations: null },
+  });
 });
 
 const managedLabel = importManagedBy.key;
@@ -1097,19 +1065,18 @@ it.each<[string, () => string, Body, number]>([
   'the writer restores %s, if the remaining marks prove its ownership',
   async (_, path, metadata, status) => {
     const before = (await call(root, 'GET', path())).body;
-    const { resourceVersion } = (await call(root, 'PATCH', path(), { metadata }, merge)).body.metadata;
+    const { resourceVersion } = (await call(root, 'PATCH', path(), { metadata })).body.metadata;
     const putBack = { ...before, metadata: { ...before.metadata, resourceVersion } };
     expect(await call(writer, 'PUT', `${path()}?dryRun=All`, putBack)).toMatchObject({ status });
     const { labels, annotations = null, ownerReferences = null } = before.metadata;
-    await call(root, 'PATCH', path(), { metadata: { labels, annotations, ownerReferences } }, merge);
+    await call(root, 'PATCH', path(), { metadata: { labels, annotations, ownerReferences } });
   },
 );
 
 it('a derived Service whose import is not named any more is given to no other import', async () => {
   const before = (await call(root, 'GET', ownDerived)).body;
-  const bare = (
-    await call(root, 'PATCH', ownDerived, { metadata: { labels: { [labelMcsService]: null } } }, merge)
-  ).body;
+  const bare = (await call(root, 'PATCH', ownDerived, { metadata: { labels: { [labelMcsService]: null } } }))
+    .body;
   const other = {
     labels: { [labelMcsService]: 'theirs' },
     ownerReferences: [ownedBy('ServiceImport', 'web'), ownedBy('ServiceImport', 'theirs')],
@@ -1118,7 +1085,7 @@ it('a derived Service whose import is not named any more is given to no other im
   expect(
     await call(writer, 'PUT', `${ownDerived}?dryRun=All`, taken(bare, { metadata: other })),
   ).toMatchObject({ status: 422 });
-  await call(root, 'PATCH', ownDerived, { metadata: { labels: before.metadata.labels } }, merge);
+  await call(root, 'PATCH', ownDerived, { metadata: { labels: before.metadata.labels } });
 });
 
 it('if all namespaces take imports, those of Kubernetes and of the relay take none', async () => {

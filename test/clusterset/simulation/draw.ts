@@ -156,7 +156,6 @@ export function drawSet(
   };
   const { hubTrouble } = drawnSet;
   const set: SetProfile = { ...drawnSet, ...(hubTrouble !== 'none' && hubTrouble !== 'pause' && forgotten) };
-  const isBudgeted = set.hostile || set.tenant;
   const profile: Profile = {
     ...drawn,
     ...calmCluster,
@@ -170,14 +169,9 @@ export function drawSet(
     pods: random.between(2, 5),
     changes: random.between(3, 9),
     maxEndpointsPerSlice: random.pick([2, 100, 100]),
-    ...(isBudgeted && { limits: hostileLimits }),
+    ...((set.hostile || set.tenant) && { limits: hostileLimits }),
     ...cluster,
-    ...(set.burns && {
-      limits: withLimits({ relay: { heartbeatMs: burntHeartbeatMs }, ...(isBudgeted && hostileBudgets) }),
-    }),
-    ...(hubTrouble === 'pause' && {
-      limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...(isBudgeted && hostileBudgets) }),
-    }),
+    ...ownLimits(set),
   };
   const { limits } = profile;
   const { importBatchSeconds } = set;
@@ -185,6 +179,13 @@ export function drawSet(
     set: set.hostile ? { ...set, members: [...set.members, hostile] } : set,
     profile: { ...profile, limits: { ...limits, sync: { ...limits.sync, importBatchSeconds } } },
   };
+}
+
+/** Limits of a set whose clusters burn, or whose hub is paused. */
+function ownLimits({ hostile, tenant, burns, hubTrouble }: SetProfile): Partial<Profile> {
+  const budgets = (hostile || tenant) && hostileBudgets;
+  if (hubTrouble === 'pause') return { limits: withLimits({ ingest: { tombstoneMs: 2_000 }, ...budgets }) };
+  return burns ? { limits: withLimits({ relay: { heartbeatMs: burntHeartbeatMs }, ...budgets }) } : {};
 }
 
 /** The table alone knows of a departure, a switch by hand and former histories of a cluster. */

@@ -1,3 +1,4 @@
+import type { Key } from '#shared/store/table.ts';
 import type { SetWorld } from './set-world.ts';
 
 const kinds = ['Service', 'Pod', 'ServiceExport', 'ServiceImport', 'Namespace'] as const;
@@ -13,19 +14,28 @@ const partitions = {
 export async function ghostsOf(world: SetWorld): Promise<readonly string[]> {
   const items = (await world.table.items()).filter((item) => item['o'] !== undefined);
   return world.present.flatMap(({ cluster, store }) =>
-    kinds.flatMap((kind) => {
-      const partition = cluster + partitions[kind];
-      return items.flatMap(({ pk, sk }) => {
-        if (partition.endsWith('#') ? !pk.startsWith(partition) : pk !== partition) return [];
-        const [namespace, name] = partition.endsWith('#')
-          ? [pk.slice(partition.length), sk]
-          : kind === 'Namespace'
-            ? ['', sk]
-            : sk.split('/');
-        return store.find(kind, namespace ?? '', name ?? '')
+    kinds.flatMap((kind) =>
+      items.flatMap((item) => {
+        const { namespace, name } = objectOf(kind, cluster, item) ?? {};
+        return name === undefined || store.find(kind, namespace, name)
           ? []
           : [`${kind} ${namespace}/${name} of ${cluster}`];
-      });
-    }),
+      }),
+    ),
   );
+}
+
+/** Undefined: the record is of another kind or cluster. */
+function objectOf(
+  kind: (typeof kinds)[number],
+  cluster: string,
+  { pk, sk }: Key,
+): { readonly namespace: string; readonly name: string } | undefined {
+  const partition = cluster + partitions[kind];
+  if (partition.endsWith('#'))
+    return pk.startsWith(partition) ? { namespace: pk.slice(partition.length), name: sk } : undefined;
+  if (pk !== partition) return undefined;
+  if (kind === 'Namespace') return { namespace: '', name: sk };
+  const [namespace = '', name = ''] = sk.split('/');
+  return { namespace, name };
 }

@@ -126,13 +126,12 @@ export class Member implements SetMember {
       isServed: (kind) => this.servesMcs || !isMcsKind(kind),
     };
     const slow = (): number => (this.isOver ? 0 : profile.slow);
-    this.processes = new Processes(
-      this,
+    this.processes = new Processes(this, {
       faults,
-      { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) },
+      surroundings: { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) },
       mutant,
       others,
-    );
+    });
     this.relays = new Relays(this.processes);
     this.operations = new Operations(this.processes);
   }
@@ -162,7 +161,8 @@ export class Member implements SetMember {
   begin(): Life | undefined {
     const { store, random, scheduler, profile } = this;
     const until = scheduler.now + profile.faultsUntilMs;
-    const life = new Life(store, random, scheduler, profile, (what) => this.say(what), this.network);
+    const tell = (what: string): void => this.say(what);
+    const life = new Life({ store, random, scheduler, profile, tell }, this.network);
     if (this.takesPart.exports) life.begin();
     for (const name of namespacesOf(profile)) {
       const isLate = random.chance(0.25);

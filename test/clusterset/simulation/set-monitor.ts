@@ -213,7 +213,7 @@ export class SetMonitor {
       create: async (kind, object) => {
         served(kind);
         member.checkRefused(kind, object as Labelled);
-        return this.#watched(actor, member, kind, { after: object as Labelled }, () =>
+        return this.#watched({ actor, member }, kind, { after: object as Labelled }, () =>
           api.create(kind, object),
         );
       },
@@ -222,7 +222,7 @@ export class SetMonitor {
         member.checkRefused(kind, object as Labelled);
         const { namespace = '', name = '' } = object.metadata;
         const before = member.store.find(kind, namespace, name) as Labelled | undefined;
-        return this.#watched(actor, member, kind, { before, after: object as Labelled }, () =>
+        return this.#watched({ actor, member }, kind, { before, after: object as Labelled }, () =>
           api.replace(kind, object),
         );
       },
@@ -235,20 +235,16 @@ export class SetMonitor {
       delete: async (kind, namespace, name, preconditions) => {
         served(kind);
         const before = member.store.find(kind as never, namespace, name) as Labelled | undefined;
-        return this.#watched(actor, member, kind, { before }, () =>
+        return this.#watched({ actor, member }, kind, { before }, () =>
           api.delete(kind, namespace, name, preconditions),
         );
       },
     };
   }
 
-  async #watched<T>(
-    actor: Actor,
-    member: SetMember,
-    kind: string,
-    { before, after }: { readonly before?: Labelled | undefined; readonly after?: Labelled | undefined },
-    write: () => Promise<T>,
-  ): Promise<T> {
+  async #watched<T>(by: Writer, kind: string, change: Change, write: () => Promise<T>): Promise<T> {
+    const { actor, member } = by;
+    const { before, after } = change;
     const { namespace = '', name = '', labels = {} } = (after ?? before)?.metadata ?? {};
     const imported = kind === 'ServiceImport' ? name : labels[labelMcsService];
     if (kind === 'Event' || (!after && !before)) return write();
@@ -260,23 +256,32 @@ export class SetMonitor {
     await this.#checkLease(actor, member, { namespace, kind: 'import', name: imported }, what);
     if (kind === 'ServiceImport' && !after) this.#checkDeletion(actor, member, { namespace, name }, what);
     if (kind === 'Service' && !after) this.#checkMadeAgain(actor, member, namespace, imported);
-    if (kind !== 'EndpointSlice') return write();
+    return kind === 'EndpointSlice' ? this.#watchedSlice(by, imported, change, write) : write();
+  }
+
+  async #watchedSlice<T>(
+    { actor, member }: Writer,
+    name: string,
+    { before, after }: Change,
+    write: () => Promise<T>,
+  ): Promise<T> {
+    const { metadata } = (after ?? before) as Labelled;
+    const { namespace = '', labels = {} } = metadata;
+    const what = `${after ? (before ? 'changes' : 'creates') : 'deletes'} EndpointSlice ${namespace}/${metadata.name ?? ''}`;
     if (labels[labelSliceManagedBy] !== importsManagedBy)
       this.#world.fail(`${actor.name} ${what}, managed by ${labels[labelSliceManagedBy]}`);
-    const source = labels[labelSourceCluster] ?? '';
-    const shownBefore = showsIn(member, namespace, imported, source);
+    const imported: Imported = { namespace, name, source: labels[labelSourceCluster] ?? '' };
+    const { source } = imported;
+    const shownBefore = showsIn(member, namespace, name, source);
     const isCopy =
-      after !== undefined &&
-      !before &&
-      hasCopies(member, { namespace, name: imported, source }, after, this.#listed.get(actor));
-    const isWithout = this.#foundWithout(actor, member, { namespace, name: imported, source });
+      after !== undefined && !before && hasCopies(member, imported, after, this.#listed.get(actor));
+    const isWithout = this.#foundWithout(actor, member, imported);
     const result = await write();
     const change = after === undefined ? 'deletes' : before === undefined && isWithout ? 'begins' : 'changes';
     if (!isCopy) this.#checkWord(actor, source, change, `${what} of ${member.cluster}`);
-    if (!isCopy)
-      this.#checkGone(actor, member, { namespace, name: imported, source }, shownBefore, isWithout);
-    if (after) this.#checkAddresses(actor, { namespace, name: imported, source }, after);
-    this.#follow(actor, member, { namespace, name: imported, source }, shownBefore);
+    if (!isCopy) this.#checkGone({ actor, member }, imported, shownBefore, isWithout);
+    if (after) this.#checkAddresses(actor, imported, after);
+    this.#follow(actor, member, imported, shownBefore);
     return result;
   }
 
@@ -405,8 +410,7 @@ export class SetMonitor {
    * last known of it.
    */
   #checkGone(
-    actor: Actor,
-    member: SetMember,
+    { actor, member }: Writer,
     { namespace, name, source }: Imported,
     before: ReadonlySet<string>,
     isWithout: boolean,
@@ -458,6 +462,18 @@ export class SetMonitor {
       });
     }
   }
+}
+
+/** A process that writes in a cluster. */
+interface Writer {
+  readonly actor: Actor;
+  readonly member: SetMember;
+}
+
+/** An object before and after a write. */
+interface Change {
+  readonly before?: Labelled | undefined;
+  readonly after?: Labelled | undefined;
 }
 
 interface Imported {

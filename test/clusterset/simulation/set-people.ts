@@ -1,6 +1,7 @@
 /** Users who export services and withdraw them, change exports, and change the hub's objects. */
 import type { RawObject, StoreKind } from '#infra/local/apiserver/api-kinds.ts';
 import { copyJson } from '#infra/local/apiserver/copy.ts';
+import type { ObjectName } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { derivedName } from '#shared/clusterset/imports/derived-name.ts';
 import { annotationClusterset } from '#shared/kube/names.ts';
@@ -26,7 +27,9 @@ export class SetPeople {
         for (const name of this.#names) if (random.chance(0.7)) this.#export(member, ns, name);
         // The change comes before the relay reports the export.
         if (random.chance(0.3))
-          this.#edit(member, 'Service', ns, random.pick(this.#names), (s) => this.#changePorts(s));
+          this.#edit(member, 'Service', { namespace: ns, name: random.pick(this.#names) }, (s) =>
+            this.#changePorts(s),
+          );
       }
     }
   }
@@ -58,7 +61,9 @@ export class SetPeople {
     const importer = importers.length > 0 ? random.pick(importers) : undefined;
     if (kind < 0.4) return exporter && this.#changeExport(exporter, ns, name);
     if (kind < 0.65)
-      return exporter && this.#edit(exporter, 'Service', ns, name, (s) => this.#changePorts(s));
+      return (
+        exporter && this.#edit(exporter, 'Service', { namespace: ns, name }, (s) => this.#changePorts(s))
+      );
     if (kind < 0.75) {
       if (importer && set.sameness === 'labelled') this.#label(importer, ns);
       return undefined;
@@ -71,7 +76,7 @@ export class SetPeople {
   #changeExport(member: SetMember, ns: string, name: string): unknown {
     if (!member.store.find('ServiceExport', ns, name)) return this.#export(member, ns, name);
     if (this.#world.random.chance(0.3))
-      return this.#edit(member, 'ServiceExport', ns, name, (e) => {
+      return this.#edit(member, 'ServiceExport', { namespace: ns, name }, (e) => {
         e.spec = { exportedLabels: { team: String(this.#world.random.between(1, 3)) } };
       });
     member.say(`export ${ns}/${name} taken back`);
@@ -117,7 +122,7 @@ export class SetPeople {
 
   /** Takes the label away again, if it is there. */
   #label(member: SetMember, ns: string): void {
-    this.#edit(member, 'Namespace', '', ns, ({ metadata }) => {
+    this.#edit(member, 'Namespace', { namespace: '', name: ns }, ({ metadata }) => {
       const { [annotationClusterset]: before, ...others } = metadata.labels ?? {};
       metadata.labels = before === undefined ? { ...others, [annotationClusterset]: 'default' } : others;
     });
@@ -133,7 +138,8 @@ export class SetPeople {
       store.remove('ServiceImport', ns, name);
       member.deletedImports.add(`${ns}/${name}`);
     } else if (kind < 0.6) store.remove('Service', ns, derived);
-    else if (kind < 0.8) this.#edit(member, 'Service', ns, derived, (s) => this.#changePorts(s));
+    else if (kind < 0.8)
+      this.#edit(member, 'Service', { namespace: ns, name: derived }, (s) => this.#changePorts(s));
     else {
       const found = store.find('ServiceImport', ns, name);
       // By the API, so that the generation counts.
@@ -166,7 +172,7 @@ export class SetPeople {
     const { member, pod } = random.pick(pods);
     const ip = `10.99.0.${++this.#strays}`;
     member.say(`pod ${pod.metadata.name} has the address ${ip}`);
-    this.#edit(member, 'Pod', pod.metadata.namespace ?? '', pod.metadata.name, (p) => {
+    this.#edit(member, 'Pod', { namespace: pod.metadata.namespace ?? '', name: pod.metadata.name }, (p) => {
       p.status = { ...p.status, podIP: ip, podIPs: [{ ip }] };
     });
   }
@@ -194,16 +200,15 @@ export class SetPeople {
   #edit(
     member: SetMember,
     kind: StoreKind,
-    ns: string,
-    name: string,
+    { namespace, name }: ObjectName,
     change: (object: RawObject) => void,
   ): void {
-    const old = member.store.find(kind, ns, name);
+    const old = member.store.find(kind, namespace, name);
     if (!old) return;
     const next = copyJson(old);
     change(next);
     member.say(
-      `${kind} ${ns}/${name}: ${JSON.stringify(next.spec?.['ports'] ?? next.metadata.labels ?? {})}`,
+      `${kind} ${namespace}/${name}: ${JSON.stringify(next.spec?.['ports'] ?? next.metadata.labels ?? {})}`,
     );
     member.store.apply(next);
   }

@@ -138,6 +138,10 @@ async function checkClean(world: SetWorld, resynced: boolean): Promise<void> {
     const isExcused = !resynced && wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation);
     if (!isClean(work) && !isExcused) world.fail(`work is dirty: ${item.pk} ${JSON.stringify(work)}`);
   }
+  checkQueues(world);
+}
+
+function checkQueues(world: SetWorld): void {
   for (const { queues, cluster } of world.present) {
     for (const q of [queues.events, queues.syncs])
       for (const m of q.dead)

@@ -108,15 +108,7 @@ class Member {
       <A extends readonly unknown[], R>(verb: string, call: (...args: A) => Promise<R>) =>
       async (...args: A): Promise<R> => {
         if (verb !== 'rights' && verb !== 'dryRunCreate') this.calls++;
-        if (!this.servesMcs && String(args[0]).match(/^Service(Im|Ex)port$/))
-          throw new ClusterApiError('404 page not found', { status: 404 });
-        if (this.hangs) {
-          const ms = timeoutMs?.() ?? 15_000;
-          this.hungMs += ms;
-          this.#world.nowMs += ms;
-          throw new ClusterApiError('timed out', { status: 0, reason: timedOut });
-        }
-        if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
+        this.#refuseUnserved(String(args[0]), timeoutMs);
         if (args[0] === 'Service' && ['create', 'dryRunCreate', 'replace'].includes(verb))
           this.#refuseOtherFamilies(args[1]);
         const refusal =
@@ -134,6 +126,19 @@ class Member {
         noted(read.includes(verb) ? '' : rights.includes(verb) ? 'rights' : verb, call),
       ]),
     ) as unknown as ClusterApi;
+  }
+
+  /** As an API server that has no such kind, gives no answer or is out of reach. */
+  #refuseUnserved(kind: string, timeoutMs?: () => number): void {
+    if (!this.servesMcs && /^Service(Im|Ex)port$/.test(kind))
+      throw new ClusterApiError('404 page not found', { status: 404 });
+    if (this.hangs) {
+      const ms = timeoutMs?.() ?? 15_000;
+      this.hungMs += ms;
+      this.#world.nowMs += ms;
+      throw new ClusterApiError('timed out', { status: 0, reason: timedOut });
+    }
+    if (!this.apiAnswers) throw new ClusterApiError('no route to host', { status: 0 });
   }
 
   /** As the allocator of cluster IPs does. */

@@ -339,11 +339,11 @@ describe('an address', () => {
   });
 
   it.each([
-    ['each source has the same share', [4, 4], [0, 0], 5, [3, 2]],
-    ['what a source does not need is for the others', [1, 9, 9], [0, 0, 0], 10, [1, 5, 4]],
-    ['pods that serve come first', [0, 2], [9, 9], 5, [2, 3]],
-    ['there is room for all', [2, 1], [1, 0], 5, [3, 1]],
-  ])('the room of an import is shared: %s', (_, ready, others, most, expected) => {
+    ['each source has the same share', { ready: [4, 4], others: [0, 0] }, 5, [3, 2]],
+    ['what a source does not need is for the others', { ready: [1, 9, 9], others: [0, 0, 0] }, 10, [1, 5, 4]],
+    ['pods that serve come first', { ready: [0, 2], others: [9, 9] }, 5, [2, 3]],
+    ['there is room for all', { ready: [2, 1], others: [1, 0] }, 5, [3, 1]],
+  ])('the room of an import is shared: %s', (_, { ready, others }, most, expected) => {
     const sources = ready.map((n, i) => ({
       cluster: `c${i}`,
       service: webService(),
@@ -391,6 +391,7 @@ const localityArbitrary = fc.constantFrom<Locality | undefined>(
   { prefer: 'local' },
   { prefer: 'local', minLocal: 50 },
 );
+const stateArbitrary = fc.record({ sources: sourcesArbitrary, locality: localityArbitrary });
 const importerArbitrary = fc.record({
   cluster: fc.constantFrom('c0', 'c1', 'other'),
   zones: fc.constantFrom([], ['c0-1'], ['c0-1', 'c1-1']),
@@ -407,12 +408,10 @@ describe('any change from one state of the sources to another', () => {
   it('any change of the sources comes to rest after one run, with no address and port in two endpoints, and leaves slices of silent sources alone', () => {
     fc.assert(
       fc.property(
-        sourcesArbitrary,
-        sourcesArbitrary,
-        localityArbitrary,
-        localityArbitrary,
+        stateArbitrary,
+        stateArbitrary,
         importerArbitrary,
-        (first, second, was, is, importer) => {
+        ({ sources: first, locality: was }, { sources: second, locality: is }, importer) => {
           const fresh = first.map((s): ImportSource => ({ ...s, state: 'fresh' }));
           const before = settle(preferring(toImport(fresh, [], { derived, importer }), was));
           const now = preferring(toImport(second, before.slices, { derived, importer }), is);

@@ -34,31 +34,23 @@ describe('the merge of exports', () => {
   });
 
   it.each([
-    ['type', 'TypeConflict', { clusterIP: 'None' }, 'type', 'Headless'],
+    ['type', 'TypeConflict', { clusterIP: 'None' }, 'Headless'],
     [
       'sessionAffinity',
       'SessionAffinityConflict,SessionAffinityConfigConflict',
       { sessionAffinity: 'ClientIP' },
-      'sessionAffinity',
       'ClientIP',
     ],
-    [
-      'internalTrafficPolicy',
-      'InternalTrafficPolicyConflict',
-      { internalTrafficPolicy: 'Local' },
-      'internalTrafficPolicy',
-      'Local',
-    ],
+    ['internalTrafficPolicy', 'InternalTrafficPolicyConflict', { internalTrafficPolicy: 'Local' }, 'Local'],
     [
       'trafficDistribution',
       'TrafficDistributionConflict',
       { trafficDistribution: 'PreferClose' },
-      'trafficDistribution',
       'PreferClose',
     ],
   ] as const)(
     'the merge of exports gives %s to the oldest export, and reports the conflict with others (MC-13, MC-16)',
-    (_, reason, spec, field, value) => {
+    (field, reason, spec, value) => {
       const merged = mergeExports([exported('a'), exported('c', spec, older)]);
       expect(merged?.spec[field]).toBe(value);
       expect(merged?.conflicts.map((c) => c.reason).join()).toBe(reason);

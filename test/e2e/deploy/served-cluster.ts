@@ -14,6 +14,14 @@ const namespace = 'fleet-endpoints';
 /** The issuer of the service accounts' tokens, which IAM knows as an OIDC provider. */
 export const issuer = 'kubernetes.default.svc';
 
+interface ServedClusterProps {
+  readonly id: string;
+  readonly controlPlane: ControlPlane;
+  readonly secretArn: string;
+  readonly cloud: LocalCloud;
+  readonly folder: string;
+}
+
 /**
  * A real control plane, and its operators' actions. Without a kubelet, the relay runs beside it by its
  * Deployment, and has its identity in AWS.
@@ -30,13 +38,7 @@ export class ServedCluster {
   /** Environment that gives the relay its identity in AWS. */
   relayIdentity: Environment = {};
 
-  private constructor(
-    id: string,
-    controlPlane: ControlPlane,
-    secretArn: string,
-    cloud: LocalCloud,
-    folder: string,
-  ) {
+  private constructor({ id, controlPlane, secretArn, cloud, folder }: ServedClusterProps) {
     this.id = id;
     this.controlPlane = controlPlane;
     this.api = connectApi(controlPlane.connection);
@@ -59,7 +61,10 @@ export class ServedCluster {
       Name: `writer-${id}`,
       SecretString: '{"token":"none yet"}',
     });
-    const cluster = new ServedCluster(id, controlPlane, (secret as { ARN: string }).ARN, cloud, folder);
+    const cluster = new ServedCluster({
+      ...{ id, controlPlane, cloud, folder },
+      secretArn: (secret as { ARN: string }).ARN,
+    });
     await cluster.api.create('Node', '', { metadata: { name: 'node' } });
     const spec = { selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] };
     await cluster.api.create('Service', 'default', { metadata: { name: 'web' }, spec });
@@ -207,13 +212,9 @@ export class ServedCluster {
       spec: { nodeName: 'node', containers: [{ name: 'web', image: 'web' }] },
     });
     const conditions = [{ type: 'Ready', status: 'True' }];
-    await this.api.patch(
-      'Pod',
-      'default',
-      name,
-      { status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions } },
-      'status',
-    );
+    await this.api.patchStatus('Pod', 'default', name, {
+      status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions },
+    });
   }
 
   async removePod(name: string): Promise<void> {

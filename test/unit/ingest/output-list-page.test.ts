@@ -48,13 +48,8 @@ const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, i) => `s${String(i).padStart(5, '0')}`);
 
 /** Saved at version 7 as what sync has written; and the entry of a list that shows it unchanged. */
-async function save(
-  hub: IngestHub,
-  kind: OutputKind,
-  service: string,
-  name: string,
-  uid = `uid-${name}`,
-): Promise<OutputEntry> {
+async function save(hub: IngestHub, kind: OutputKind, service: string, name: string): Promise<OutputEntry> {
+  const uid = `uid-${name}`;
   const object = { kind, metadata: { name, namespace: 'ns', uid, labels: {} } };
   await saveOutput(
     hub.table,

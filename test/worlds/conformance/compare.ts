@@ -16,10 +16,9 @@ export type Writes = { readonly [resource: string]: { readonly [verb: string]: n
 export function compareStep(
   vector: Vector,
   step: number,
-  expect: Expectation,
-  store: Store,
-  writes: Writes,
+  { store, writes }: { readonly store: Store; readonly writes: Writes },
 ): Difference[] {
+  const { expect } = vector.steps[step] as Vector['steps'][number];
   const differences: Difference[] = [];
   const check = (what: string, expected: unknown, got: unknown): void => {
     if (canonical(expected) !== canonical(got)) differences.push({ step, what, expected, got });

@@ -68,7 +68,7 @@ export async function play(vector: Vector, switches: Switches = {}): Promise<Dif
     for (const { kind, namespace = '', name } of step.delete ?? [])
       world.store.remove(kind as never, namespace, name);
     await world.runUntil(startAt + (i + 1) * perStep);
-    differences.push(...compareStep(vector, i, step.expect, world.store, writes));
+    differences.push(...compareStep(vector, i, { store: world.store, writes }));
   }
   return [...differences, ...compareEvents(vector, world.store)];
 }

@@ -78,9 +78,12 @@ describe('changes of pods [UT-21 and UT-66 TestPodUpdatesBatching, TestPodAddsBa
   ];
   it.each(
     kindsOfChange.flatMap(([what, change]) =>
-      plans.map(([often, ...plan]) => [what, often, change, ...plan] as const),
+      plans.map(([often, batchPeriodSeconds, times, writes]) => ({
+        ...{ what, often, change },
+        ...{ batchPeriodSeconds, times, writes },
+      })),
     ),
-  )('%s: written %s', async (_what, _often, change, batchPeriodSeconds, times, writes) => {
+  )('$what: written $often', async ({ change, batchPeriodSeconds, times, writes }) => {
     const c = await settled([aService(), ...pods(5)], { settings: { batchPeriodSeconds } });
     let now = 0;
     for (const [i, time] of times.entries()) {

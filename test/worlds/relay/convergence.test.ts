@@ -19,6 +19,27 @@ const quiet: Log = { info() {}, warn() {}, error() {}, with: () => quiet };
 const has = (store: Store, kind: 'Pod' | 'EndpointSlice', name: string) =>
   store.find(kind, 'default', name) !== undefined;
 
+function putPod(store: Store, name: string, app: string): void {
+  const labels = { app };
+  if (has(store, 'Pod', name)) store.patch('Pod', { namespace: 'default', name }, { metadata: { labels } });
+  else
+    store.create('Pod', 'default', {
+      metadata: { name, namespace: 'default', labels },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    });
+}
+
+/** There or not, in turn. */
+function turnSlice(store: Store, name: string, app: string): void {
+  if (has(store, 'EndpointSlice', name)) store.remove('EndpointSlice', 'default', name);
+  else
+    store.create('EndpointSlice', 'default', {
+      metadata: { name, namespace: 'default', labels: { [labelServiceName]: app } },
+      addressType: 'IPv4',
+      endpoints: [],
+    });
+}
+
 /** Park and Miller's generator: the same seed, the same run. */
 const chances = (seed: number) => (): number => {
   seed = (seed * 48271) % 0x7fffffff;
@@ -54,6 +75,46 @@ const step = fc.oneof(
     ),
   }),
 );
+
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+interface Faulty {
+  readonly store: Store;
+  readonly source: ReturnType<typeof memoryWatchSource>;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly refuse: (isRefusing: boolean) => void;
+  readonly restart: () => void;
+}
+
+async function carryOut(s: Step, { store, source, clock, refuse, restart }: Faulty): Promise<void> {
+  switch (s.do) {
+    case 'pod':
+      return putPod(store, `p${s.n}`, s.app);
+    case 'drop':
+      return void store.remove('Pod', 'default', `p${s.n}`);
+    case 'slice':
+      return turnSlice(store, `s${s.n}`, s.app);
+    case 'wait':
+      return clock.advance(s.ms);
+    case 'gap':
+      // No watch reports objects that are deleted meanwhile.
+      source.breakOff();
+      store.remove('Pod', 'default', `p${s.n}`);
+      store.compact();
+      return source.mend();
+    case 'break':
+      return source.breakOff();
+    case 'mend':
+      return source.mend();
+    case 'compact':
+      return store.compact();
+    case 'refuse':
+    case 'accept':
+      return refuse(s.do === 'refuse');
+    case 'restart':
+      return restart();
+  }
+}
 
 it('the hub ends with the state of the cluster after any faults and any order of messages', async () => {
   await fc.assert(
@@ -102,41 +163,15 @@ it('the hub ends with the state of the cluster after any faults and any order of
         };
         let run = start();
 
-        for (const s of steps) {
-          if (s.do === 'pod') {
-            const metadata = { name: `p${s.n}`, namespace: 'default', labels: { app: s.app } };
-            if (has(store, 'Pod', metadata.name))
-              store.patch(
-                'Pod',
-                { namespace: 'default', name: metadata.name },
-                { metadata: { labels: metadata.labels } },
-              );
-            else
-              store.create('Pod', 'default', { metadata, spec: { containers: [{ name: 'c', image: 'i' }] } });
-          } else if (s.do === 'drop') store.remove('Pod', 'default', `p${s.n}`);
-          else if (s.do === 'slice') {
-            const metadata = { name: `s${s.n}`, namespace: 'default', labels: { [labelServiceName]: s.app } };
-            if (has(store, 'EndpointSlice', metadata.name))
-              store.remove('EndpointSlice', 'default', metadata.name);
-            else store.create('EndpointSlice', 'default', { metadata, addressType: 'IPv4', endpoints: [] });
-          } else if (s.do === 'wait') await clock.advance(s.ms);
-          else if (s.do === 'gap') {
-            // No watch reports objects that are deleted meanwhile.
-            source.breakOff();
-            store.remove('Pod', 'default', `p${s.n}`);
-            store.compact();
-            source.mend();
-          } else if (s.do === 'break') source.breakOff();
-          else if (s.do === 'mend') source.mend();
-          else if (s.do === 'compact') store.compact();
-          else if (s.do === 'refuse') refusing = true;
-          else if (s.do === 'accept') refusing = false;
-          else {
-            // Killed: what waited in it is gone.
-            run.stop.abort(new Error('killed'));
-            run = start();
-          }
-        }
+        const refuse = (isRefusing: boolean): void => {
+          refusing = isRefusing;
+        };
+        const restart = (): void => {
+          // Killed: what waited in it is gone.
+          run.stop.abort(new Error('killed'));
+          run = start();
+        };
+        for (const s of steps) await carryOut(s, { store, source, clock, refuse, restart });
         source.mend();
         refusing = false;
         await clock.advance(100_000);

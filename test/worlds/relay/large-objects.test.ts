@@ -81,26 +81,30 @@ const metadataOf = (i: number, version: number) => ({
 async function serveCluster({ plural, objects, object, events = 0 }: LargeCluster) {
   const url = await serve(async (request, response) => {
     const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://api');
-    const write = writer(response);
+    const isOfKind = pathname.endsWith(plural);
     if (pathname.endsWith('/kube-system')) response.end(JSON.stringify({ metadata: { uid: 'U' } }));
     else if (query.get('watch')) {
       response.flushHeaders();
-      const from = Number(query.get('resourceVersion')) - 1000;
-      for (let i = from; pathname.endsWith(plural) && i < events; i++) {
-        if (!(await write(`${JSON.stringify({ type: 'ADDED', object: object(i, 1001 + i) })}\n`))) return;
-      }
-    } else if (pathname.endsWith(plural) && events === 0) {
-      const limit = Number(query.get('limit'));
-      const from = Number(query.get('continue') ?? 0);
-      const to = Math.min(objects, from + limit);
-      await write(
-        `{"metadata":{"resourceVersion":"1000"${to < objects ? `,"continue":"${to}"` : ''}},"items":[`,
-      );
-      for (let i = from; i < to; i++)
-        if (!(await write((i > from ? ',' : '') + JSON.stringify(object(i, 10))))) return;
-      response.end(']}');
-    } else response.end('{"metadata":{"resourceVersion":"1000"},"items":[]}');
+      if (isOfKind) await writeEvents(response, query);
+    } else if (isOfKind && events === 0) await writeList(response, query);
+    else response.end('{"metadata":{"resourceVersion":"1000"},"items":[]}');
   });
+  async function writeEvents(response: ServerResponse, query: URLSearchParams): Promise<void> {
+    const write = writer(response);
+    for (let i = Number(query.get('resourceVersion')) - 1000; i < events; i++)
+      if (!(await write(`${JSON.stringify({ type: 'ADDED', object: object(i, 1001 + i) })}\n`))) return;
+  }
+  async function writeList(response: ServerResponse, query: URLSearchParams): Promise<void> {
+    const write = writer(response);
+    const from = Number(query.get('continue') ?? 0);
+    const to = Math.min(objects, from + Number(query.get('limit')));
+    await write(
+      `{"metadata":{"resourceVersion":"1000"${to < objects ? `,"continue":"${to}"` : ''}},"items":[`,
+    );
+    for (let i = from; i < to; i++)
+      if (!(await write((i > from ? ',' : '') + JSON.stringify(object(i, 10))))) return;
+    response.end(']}');
+  }
   return { url };
 }
 

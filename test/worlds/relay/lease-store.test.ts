@@ -21,6 +21,19 @@ let store: LeaseStore;
 let nowMs: number;
 const { signal } = new AbortController();
 
+function answerOf(method: string | undefined, body: string): readonly [code: number, body: object] {
+  const refused = (code: number, reason: string) =>
+    [code, { kind: 'Status', code, reason, message: reason }] as const;
+  if (method !== 'POST' && !stored) return refused(404, 'NotFound');
+  if (method === 'GET') return [200, stored as Stored];
+  if (method === 'POST' && stored) return refused(409, 'AlreadyExists');
+  const given = JSON.parse(body) as Stored;
+  if (method === 'PUT' && given.metadata.resourceVersion !== stored?.metadata.resourceVersion)
+    return refused(409, 'Conflict');
+  stored = { ...given, metadata: { ...given.metadata, resourceVersion: String(++versions) } };
+  return [method === 'POST' ? 201 : 200, stored];
+}
+
 /** Plays the API server for one Lease. */
 beforeEach(async () => {
   nowMs = Date.parse('2026-01-02T03:04:05.678Z');
@@ -32,18 +45,8 @@ beforeEach(async () => {
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       asked.push(`${request.method} ${request.url}`);
-      const say = (code: number, body: object): void =>
-        void response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      const status = (code: number, reason: string): void =>
-        say(code, { kind: 'Status', code, reason, message: reason });
-      if (request.method === 'GET') return stored ? say(200, stored) : status(404, 'NotFound');
-      const given = JSON.parse(Buffer.concat(parts).toString()) as Stored;
-      if (request.method === 'POST' && stored) return status(409, 'AlreadyExists');
-      if (request.method === 'PUT' && !stored) return status(404, 'NotFound');
-      if (request.method === 'PUT' && given.metadata.resourceVersion !== stored?.metadata.resourceVersion)
-        return status(409, 'Conflict');
-      stored = { ...given, metadata: { ...given.metadata, resourceVersion: String(++versions) } };
-      say(request.method === 'POST' ? 201 : 200, stored);
+      const [code, body] = answerOf(request.method, Buffer.concat(parts).toString());
+      response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

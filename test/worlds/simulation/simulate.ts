@@ -3,6 +3,7 @@ import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
+import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { decodeWork } from '#shared/workqueue/item-store.ts';
@@ -233,17 +234,19 @@ async function snapshotErrors(world: World): Promise<readonly string[]> {
   return wrong;
 }
 
+function checkWork(world: World, item: Item, resynced: boolean): void {
+  const work = decodeWork(parseWorkKey(item.pk).kind, item);
+  if (isClean(work)) {
+    if (work.dirtyAtMs !== undefined)
+      world.fail(`work is clean and still in the index of dirty work: ${item.pk}`);
+  } else if (resynced || !wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation))
+    world.fail(`work is dirty: ${item.pk} ${JSON.stringify(work)}`);
+}
+
 async function checkClean(world: World, resynced: boolean): Promise<void> {
   for (const item of await world.table.items()) {
-    if (item.pk.includes('#WORK#') && !isOfTenant(parseWorkKey(item.pk).namespace)) {
-      const work = decodeWork(parseWorkKey(item.pk).kind, item);
-      if (!isClean(work)) {
-        if (resynced || !wasLeftBehind(world.monitor.raisedBy.get(item.pk), work.generation))
-          world.fail(`work is dirty: ${item.pk} ${JSON.stringify(work)}`);
-      }
-      if (isClean(work) && work.dirtyAtMs !== undefined)
-        world.fail(`work is clean and still in the index of dirty work: ${item.pk}`);
-    }
+    if (item.pk.includes('#WORK#') && !isOfTenant(parseWorkKey(item.pk).namespace))
+      checkWork(world, item, resynced);
     if (item['unnotified'] !== undefined) world.fail(`never announced: ${item.pk} ${item.sk}`);
   }
   // A worker that was paused past its lease may have saved deleted outputs, until the resync repairs them.

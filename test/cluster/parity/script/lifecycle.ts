@@ -57,13 +57,9 @@ export const lifecycle: Chapter = [
         },
       });
       const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: since }];
-      await api.patch(
-        'Pod',
-        doomed,
-        'web',
-        { status: { phase: 'Running', podIP: '10.200.0.1', podIPs: [{ ip: '10.200.0.1' }], conditions } },
-        'status',
-      );
+      await api.patchStatus('Pod', doomed, 'web', {
+        status: { phase: 'Running', podIP: '10.200.0.1', podIPs: [{ ip: '10.200.0.1' }], conditions },
+      });
     },
     several: true,
   },

@@ -19,13 +19,9 @@ const node = (h: Hands, name: string, zone: string) =>
     status: { allocatable: { cpu: '4' }, conditions: [{ type: 'Ready', status: 'True' }] },
   });
 const nodeReady = (h: Hands, name: string, ready: boolean) =>
-  h.api.patch(
-    'Node',
-    '',
-    name,
-    { status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] } },
-    'status',
-  );
+  h.api.patchStatus('Node', '', name, {
+    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+  });
 
 /** Zones, hints, and nodes that go and come back. */
 export const topology: Chapter = [

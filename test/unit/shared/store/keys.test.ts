@@ -87,6 +87,8 @@ it('a name survives its key unchanged', () => {
   );
 });
 
+const hostileObject = fc.record({ ns: hostile, name: hostile });
+
 it('two objects of a cluster never share a key, and each key names its object', () => {
   const kinds = allKinds.filter(
     (kind): kind is InputKind => kind !== 'Endpoints' && kind !== 'EndpointSlice',
@@ -94,11 +96,9 @@ it('two objects of a cluster never share a key, and each key names its object', 
   fc.assert(
     fc.property(
       fc.constantFrom(...kinds),
-      hostile,
-      hostile,
-      hostile,
-      hostile,
-      (kind, ns, name, otherNs, otherName) => {
+      hostileObject,
+      hostileObject,
+      (kind, { ns, name }, { ns: otherNs, name: otherName }) => {
         const isCluster = kind === 'Node' || kind === 'Namespace';
         const [namespace, otherNamespace] = isCluster ? ['', ''] : [ns, otherNs];
         expect(objectOfKey(kind, namespace, objectKey('c', kind, namespace, name).sk)).toEqual({

@@ -18,15 +18,16 @@ export interface RelayWays {
   cut(what: 'api' | 'queue', ms: number): void;
 }
 
+/** What is at the end of them. */
+interface Reached {
+  readonly source: Watched;
+  readonly queue: MessageQueue;
+  readonly lease: MemoryLease;
+}
+
 const hangsMs = { api: 1_500, queue: 10_000 };
 
-export function relayWays(
-  actor: Actor,
-  source: Watched,
-  queue: MessageQueue,
-  lease: MemoryLease,
-  faults: Faults,
-): RelayWays {
+export function relayWays(actor: Actor, { source, queue, lease }: Reached, faults: Faults): RelayWays {
   const cutUntil = { api: 0, queue: 0 };
   const lost = (): ClusterApiError => new ClusterApiError('timed out', { status: 0 });
   const reach = async <T>(what: 'api' | 'queue', call: () => Promise<T>): Promise<T> => {
@@ -48,13 +49,13 @@ export function relayWays(
     queue: { send: (messages) => reach('queue', () => queue.send(messages)) },
     lease: lease.store((what, effect) =>
       reach('api', () =>
-        actor.call(
-          'api',
-          () => `lease ${what}`,
-          30,
-          async () => effect(),
-          isFlawed() ? { error: lost(), when: faults.random.pick(['before', 'after']) } : undefined,
-        ),
+        actor.call({
+          kind: 'api',
+          what: () => `lease ${what}`,
+          msToReach: 30,
+          effect: async () => effect(),
+          flaw: isFlawed() ? { error: lost(), when: faults.random.pick(['before', 'after']) } : undefined,
+        }),
       ),
     ),
     cut(what, ms) {

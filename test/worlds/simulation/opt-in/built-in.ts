@@ -3,7 +3,7 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { Profile } from '#test/worlds/simulation/faults/profile.ts';
-import { mirroredBy, recompute } from '#test/worlds/simulation/promises/truth.ts';
+import { mirroredBy, type Plans, recompute } from '#test/worlds/simulation/promises/truth.ts';
 import type { Scheduler } from '#test/worlds/simulation/world/scheduler.ts';
 import type { Random } from '../random.ts';
 
@@ -58,8 +58,13 @@ export class BuiltInControllers {
     });
   }
 
+  #plans(namespace: string, name: string): Plans {
+    const maxEndpointsPerSlice = this.#maxEndpointsPerSlice;
+    return recompute(this.#store, { namespace, name }, { maxEndpointsPerSlice });
+  }
+
   #writeEndpoints(namespace: string, name: string): void {
-    const { write } = recompute(this.#store, namespace, name, this.#maxEndpointsPerSlice).endpoints;
+    const { write } = this.#plans(namespace, name).endpoints;
     if (!write) return;
     this.#try(() => {
       if (write.verb === 'delete') this.#store.remove('Endpoints', namespace, name);
@@ -69,12 +74,7 @@ export class BuiltInControllers {
   }
 
   #writeSlices(namespace: string, name: string): void {
-    const { addressTypes, unsupported } = recompute(
-      this.#store,
-      namespace,
-      name,
-      this.#maxEndpointsPerSlice,
-    ).slices;
+    const { addressTypes, unsupported } = this.#plans(namespace, name).slices;
     const taken = new Set(this.#store.list('EndpointSlice', namespace).map((s) => s.metadata.name));
     for (const t of addressTypes) {
       for (const draft of t.create) {

@@ -8,6 +8,7 @@ import { annotationSelector, labelServiceName } from '#shared/kube/names.ts';
 import { requirementsOf } from '#shared/kube/selectors/label-selector.ts';
 import { isLiedTo, type Profile } from '../faults/profile.ts';
 import type { Random } from '../random.ts';
+import type { LivingCluster } from '../world/life.ts';
 import type { Scheduler } from '../world/scheduler.ts';
 
 const apps = ['x', 'y', 'z'] as const;
@@ -22,13 +23,7 @@ export class People {
   readonly #tell: (what: string) => void;
   #hands = 0;
 
-  constructor(
-    store: Store,
-    random: Random,
-    scheduler: Scheduler,
-    profile: Profile,
-    tell: (what: string) => void,
-  ) {
+  constructor({ store, random, scheduler, profile, tell }: LivingCluster) {
     this.#store = store;
     this.#random = random;
     this.#scheduler = scheduler;

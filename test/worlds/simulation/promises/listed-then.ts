@@ -199,56 +199,59 @@ export class ListedThen {
     return `listed were ${JSON.stringify(asked.listing.lines)}, and told were ${JSON.stringify(told)}: ${then.summary}`;
   }
 
-  #mayNotBeKnown(
-    { atMs, summary }: Then,
-    { service, listing, marginMs, isCutShort, isAfterMissing, isUnanswered }: Asked,
-  ): boolean {
-    const { isBeside, awayMode, optInSwitches, goesBack, crashes, apiFailures, limits } = this.#profile;
-    const mayBeLost = isCutShort || crashes + apiFailures > 0;
+  #mayNotBeKnown({ atMs, summary }: Then, asked: Asked): boolean {
     const reason = summary.replace(/^Not known: /, '');
+    return this.#mayLackRecords(reason, atMs, asked) ?? this.#mayBeOthers(reason, atMs, asked);
+  }
+
+  /** Undefined: the reason is not about records. */
+  #mayLackRecords(
+    reason: string,
+    atMs: number,
+    { service, marginMs, isCutShort, isAfterMissing, isUnanswered }: Asked,
+  ): boolean | undefined {
+    const { goesBack, limits } = this.#profile;
     if (/^the record of the run that ended at .* is missing\.$/.test(reason))
       return mayLoseRecords(this.#profile);
     if (/^(a record|the record|no state) of (Endpoints|EndpointSlice) /.test(reason))
-      return mayLoseRecords(this.#profile) || mayBeLost || goesBack !== 'never';
-    if (reason.startsWith('an output of the Service is too large'))
-      return limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
+      return mayLoseRecords(this.#profile) || this.#mayBeLost(isCutShort) || goesBack !== 'never';
+    const savesLess = limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
+    if (reason.startsWith('an output of the Service is too large')) return savesLess;
     // After a lost record of the first write, whose addresses no later one has, or of the deletion, the
     // record of the next first write counts as the first.
-    const mayLackFirst =
-      mayLoseRecords(this.#profile) &&
-      (isAfterMissing || limits.sync.savedBytes < ordinaryLimits.sync.savedBytes);
+    const mayLackFirst = mayLoseRecords(this.#profile) && (isAfterMissing || savesLess);
     if (reason.startsWith('the record begins at'))
       return (
-        mayBeLost ||
+        this.#mayBeLost(isCutShort) ||
         mayLackFirst ||
         (this.#wroteAt.get(service)?.[0] ?? Number.POSITIVE_INFINITY) >= atMs - marginMs
       );
-    if (reason.startsWith('the cluster was in shadow mode')) {
-      if (isBeside) return optInSwitches > 0;
-      return awayMode === 'shadow' && this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
-    }
-    const isShadow = isBeside || this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
+    if (reason.startsWith('a run was cut short')) return isCutShort;
+    return reason.startsWith('the last run before that did not complete') ? isUnanswered : undefined;
+  }
+
+  #mayBeLost(isCutShort: boolean): boolean {
+    return isCutShort || this.#profile.crashes + this.#profile.apiFailures > 0;
+  }
+
+  /** The reason is that the hub did not write the Service, or may not have. */
+  #mayBeOthers(reason: string, atMs: number, { service, listing, isCutShort }: Asked): boolean {
+    const { isBeside, awayMode, optInSwitches, goesBack } = this.#profile;
+    const isInShadow = this.#modes.findLast((m) => m.atMs <= atMs)?.mode === 'shadow';
+    if (reason.startsWith('the cluster was in shadow mode'))
+      return isBeside ? optInSwitches > 0 : awayMode === 'shadow' && isInShadow;
+    const isShadow = isBeside || isInShadow;
     // A person may move a slice of the hub to a name without a Service, where it stays.
     const isOurs = listing.isOurs && listing.writer !== undefined;
     if (reason.startsWith('served by the built-in controllers since'))
       return isBeside ? !isOurs || goesBack !== 'never' : isShadow;
-    if (reason.startsWith('not written since')) {
-      // An invalid annotation leaves the Service as it was: without slices if it was an ExternalName before.
-      if (
-        listing.writer === 'none' ||
-        listing.writer === 'invalid-annotation' ||
-        listing.writer === undefined
-      )
-        return true;
-      // A Service created again with a selector in shadow mode is written by the built-in controllers.
-      return isBeside ? !listing.isOurs || goesBack !== 'never' : isShadow && listing.writer === 'built-in';
-    }
+    if (reason.startsWith('not written since')) return this.#mayBeUnwritten(listing, isShadow);
     // A slice moved to such a name stays when the Service comes, with a selector.
-    const wasMoved = this.#listings.get(service)?.some((l) => l.isOurs && l.writer === undefined);
+    const wasMoved = this.#listings.get(service)?.some((l) => l.isOurs && l.writer === undefined) === true;
     if (reason.startsWith('no record has the hub as its writer'))
       return (
         isShadow &&
-        (!isBeside || mayBeLost || !isOurs || (wasMoved === true && listing.writer === 'built-in'))
+        (!isBeside || this.#mayBeLost(isCutShort) || !isOurs || (wasMoved && listing.writer === 'built-in'))
       );
     if (
       /^(the hub does not write the Service now|the Service (has neither|has no selector|is of type)|the annotation \S+ is invalid)/.test(
@@ -256,12 +259,19 @@ export class ListedThen {
       )
     )
       return isBeside || this.#listings.get(service)?.at(-1)?.writer !== 'built-in';
-    if (reason.startsWith('a run was cut short')) return isCutShort;
-    if (reason.startsWith('the last run before that did not complete')) return isUnanswered;
     return (
       reason === 'the hub has not written the Service.' &&
-      (mayBeLost || listing.lines.length === 0 || !this.#wroteAt.has(service))
+      (this.#mayBeLost(isCutShort) || listing.lines.length === 0 || !this.#wroteAt.has(service))
     );
+  }
+
+  #mayBeUnwritten({ isOurs, writer }: Listing, isShadow: boolean): boolean {
+    // An invalid annotation leaves the Service as it was: without slices if it was an ExternalName before.
+    if (writer === 'none' || writer === 'invalid-annotation' || writer === undefined) return true;
+    // A Service created again with a selector in shadow mode is written by the built-in controllers.
+    return this.#profile.isBeside
+      ? !isOurs || this.#profile.goesBack !== 'never'
+      : isShadow && writer === 'built-in';
   }
 }
 

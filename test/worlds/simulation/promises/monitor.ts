@@ -40,17 +40,27 @@ export interface Monitor {
   readonly lateRemovals: () => readonly number[];
 }
 
-export function monitor(
-  cluster: string,
-  store: Store,
-  table: Table,
-  profile: Profile,
-  fail: (what: string) => void,
-  isBeginning: () => boolean,
+export interface Monitored {
+  readonly cluster: string;
+  readonly store: Store;
+  readonly table: Table;
+  readonly profile: Profile;
+  readonly fail: (what: string) => void;
+  readonly isBeginning: () => boolean;
   /** When the cluster went back to what it was before, ms since the epoch. */
-  wentBackAt: () => number,
-  wrote: (namespace: string, service: string) => void,
-): Monitor {
+  readonly wentBackAt: () => number;
+  readonly wrote: (namespace: string, service: string) => void;
+}
+
+/** The outputs of a Service in one kind. */
+interface OutputsOf {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function monitor(monitored: Monitored): Monitor {
+  const { cluster, store, table, profile, fail, isBeginning, wentBackAt, wrote } = monitored;
   let writes = 0;
   const lostIncarnation = versionOf(beginsRebuilt(profile) ? 2 : 1, '0').slice(0, 6);
   const missing = new Map<string, number>();
@@ -181,7 +191,7 @@ export function monitor(
     missed(now() - 10_000);
     const work = await table.get(workKey({ cluster, namespace, kind: 'service', name: service }));
     const holder = work?.['lease'] as string | undefined;
-    const before = shownPods(store, kind, namespace, service, profile.optIn);
+    const before = shownPods(store, kind, { namespace, name: service }, profile.optIn);
     return () => {
       // A request that its worker gave up may reach the API server after the run (docs/architecture.md, "Not
       // guaranteed").
@@ -192,14 +202,14 @@ export function monitor(
         );
       }
       if (!actor.paused) podReads.written(actor, `${namespace}/${service}`);
-      const after = shownPods(store, kind, namespace, service, profile.optIn);
+      const after = shownPods(store, kind, { namespace, name: service }, profile.optIn);
       if (after.all !== before.all || after.ready.size !== before.ready.size) wrote(namespace, service);
       for (const uid of after.ready) restored(`${kind} ${namespace}/${service} ${uid}`);
       const gone = [...before.ready].filter((uid) => !after.ready.has(uid));
       const { massRemovalMinEndpoints, massRemovalKeepRatio } = profile.limits.sync;
       const had = Math.min(before.all, firstShown(actor, `${kind} ${namespace}/${service}`, before.all));
       const guarded = had >= massRemovalMinEndpoints && after.all < had * massRemovalKeepRatio;
-      for (const uid of gone) removed(actor, kind, namespace, service, uid, guarded);
+      for (const uid of gone) removed(actor, { kind, namespace, name: service }, uid, guarded);
     };
   };
 
@@ -230,14 +240,8 @@ export function monitor(
   let clock: Actor | undefined;
   const now = (): number => clock?.now ?? 0;
 
-  function removed(
-    actor: Actor,
-    kind: string,
-    namespace: string,
-    name: string,
-    uid: string,
-    guarded: boolean,
-  ): void {
+  function removed(actor: Actor, outputs: OutputsOf, uid: string, guarded: boolean): void {
+    const { kind, namespace, name } = outputs;
     clock = actor;
     const pod = podByUid(store, namespace, uid);
     const service = store.find('Service', namespace, name);
@@ -251,35 +255,41 @@ export function monitor(
     // slice had the pod, another client has changed that slice since, and the precondition of a delete covers
     // only the deleted slice ("Not guaranteed").
     if (kind === 'EndpointSlice' && listedSlices.showReady(actor, namespace, name, uid)) return;
-    const isDue = (): boolean => {
-      const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name)];
-      return podNow !== undefined && isEndpoint(podNow, asWritten(kind, serviceNow));
-    };
-    const report = (failure: string): void => {
-      // A slice whose ports changed is written over before the one is written that shows its endpoints now
-      // (ES-55, ES-57).
-      if (kind === 'EndpointSlice')
-        moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what: failure, at: now(), isDue });
-      else fail(failure);
-    };
+    const why = wronged(actor, outputs, pod, guarded);
+    if (why !== undefined) report(actor, outputs, uid, why);
+  }
+
+  /** Undefined: the worker could not know that the pod is an endpoint. */
+  function wronged(actor: Actor, outputs: OutputsOf, pod: Pod, guarded: boolean): string | undefined {
+    const { kind, namespace, name } = outputs;
+    const { uid } = pod.metadata;
+    const service = store.find('Service', namespace, name);
     const what = `${actor.name} removed ${pod.metadata.name} (${uid}), alive and ready, from ${kind} of ${namespace}/${name}`;
     const known = servicesKnown(actor, kind, namespace, name);
-    if (known.some((s) => explains(s, service as Service, pod))) return;
+    if (known.some((s) => explains(s, service as Service, pod))) return undefined;
     const reads = podReads.sinceOthersWrote(
       actor,
       `${namespace}/${name}`,
       objectKey(cluster, 'Pod', namespace, pod.metadata.name),
     );
-    if (reads.length === 0 && !shown.has(actor)) {
-      report(`${what}, without a read of its record since another worker wrote`);
-      return;
-    }
+    if (reads.length === 0 && !shown.has(actor))
+      return `${what}, without a read of its record since another worker wrote`;
     // Such lists lie about any number of pods; what is promised is that a service does not lose most of many
     // at once.
-    if (isLiedTo(profile) && !guarded) return;
-    if (isUnheardOf()) return;
-    if (!knewBetter(actor, known, pod, reads)) return;
-    report(what);
+    if (isLiedTo(profile) && !guarded) return undefined;
+    return isUnheardOf() || !knewBetter(actor, known, pod, reads) ? undefined : what;
+  }
+
+  function report(actor: Actor, { kind, namespace, name }: OutputsOf, uid: string, what: string): void {
+    const isDue = (): boolean => {
+      const [podNow, serviceNow] = [podByUid(store, namespace, uid), store.find('Service', namespace, name)];
+      return podNow !== undefined && isEndpoint(podNow, asWritten(kind, serviceNow));
+    };
+    // A slice whose ports changed is written over before the one is written that shows its endpoints now
+    // (ES-55, ES-57).
+    if (kind === 'EndpointSlice')
+      moving.set(`${kind} ${namespace}/${name} ${uid}`, { actor, what, at: now(), isDue });
+    else fail(what);
   }
 
   /** A service that opts in has slices by its annotation, and no Endpoints. */
@@ -327,17 +337,17 @@ export function monitor(
     const known = services.filter((s): s is Service => s !== undefined && 'metadata' in s);
     if (liedTo && (shown.get(actor) ?? []).some((list) => deniesEndpoint(list, pod, known))) return false;
     if (profile.lies === 'ending') return true;
-    for (const item of reads) {
+    return reads.every((item) => {
       // No run goes on by the lost history: there is doubt about the cluster until its pods are listed in the
       // new one.
-      if (now() >= wentBackAt() && String(item?.['v']).startsWith(lostIncarnation)) continue;
-      if (!item || (liedTo && typeof item['o'] !== 'string')) continue;
-      if (typeof item['o'] !== 'string') return false;
+      if (now() >= wentBackAt() && String(item?.['v']).startsWith(lostIncarnation)) return true;
+      if (!item) return true;
+      if (typeof item['o'] !== 'string') return liedTo;
       const seen = decodeProjection('Pod', namespace, pod.metadata.name, item['o']);
-      if (seen.metadata.uid !== pod.metadata.uid) return false;
-      if (services.some((s) => s && !isEndpoint(seen, s as Service))) return false;
-    }
-    return true;
+      return (
+        seen.metadata.uid === pod.metadata.uid && services.every((s) => !s || isEndpoint(seen, s as Service))
+      );
+    });
   }
 
   return {

@@ -9,5 +9,8 @@ it('a pod that two slices of a service show counts once: a run may write a new s
     endpoints: uids.map((uid) => ({ conditions: { ready: uid !== 'not-ready' }, targetRef: { uid } })),
   });
   const store = { list: () => [slice('a', 'b', 'not-ready'), slice('a', 'not-ready')] } as unknown as Store;
-  expect(shownPods(store, 'EndpointSlice', 'ns', 'web')).toEqual({ ready: new Set(['a', 'b']), all: 3 });
+  expect(shownPods(store, 'EndpointSlice', { namespace: 'ns', name: 'web' })).toEqual({
+    ready: new Set(['a', 'b']),
+    all: 3,
+  });
 });

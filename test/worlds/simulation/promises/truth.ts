@@ -1,6 +1,6 @@
 /** The true state of the cluster, and the expected outputs by upstream's rules. */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
-import type { Store } from '#infra/local/apiserver/store.ts';
+import type { ObjectName, Store } from '#infra/local/apiserver/store.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { isLeftover } from '#shared/controllers/opt-in/hand-over.ts';
 import { type OptIn, withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
@@ -42,10 +42,8 @@ export interface Plans {
 /** Computes the outputs of the two controllers for the true state of the cluster. */
 export function recompute(
   store: Store,
-  namespace: string,
-  name: string,
-  maxEndpointsPerSlice: number,
-  optIn: OptIn = 'off',
+  { namespace, name }: ObjectName,
+  { maxEndpointsPerSlice, optIn = 'off' }: { readonly maxEndpointsPerSlice: number; readonly optIn?: OptIn },
 ): Plans {
   const found = store.find('Service', namespace, name);
   const raw = found && project('Service', found);
@@ -93,7 +91,7 @@ export function differences(
   const found: { service: string; text: string }[] = [];
   for (const key of [...keys].sort()) {
     const [namespace = '', name = ''] = key.split('/');
-    const { endpoints, slices } = recompute(store, namespace, name, maxEndpointsPerSlice, optIn);
+    const { endpoints, slices } = recompute(store, { namespace, name }, { maxEndpointsPerSlice, optIn });
     const exists = store.find('Service', namespace, name) !== undefined;
     if (endpoints.write && (exists || store.find('Endpoints', namespace, name))) {
       found.push({
@@ -149,39 +147,46 @@ export const mirroredBy = 'endpointslicemirroring-controller.k8s.io';
 export function shownPods(
   store: Store,
   kind: string,
-  namespace: string,
-  service: string,
+  service: ObjectName,
   optIn: OptIn = 'off',
 ): { readonly ready: ReadonlySet<string>; readonly all: number } {
-  const ready = new Set<string>();
-  const all = new Set<string>();
-  const add = (uid: string | undefined, isReady: boolean): void => {
-    if (!uid) return;
-    all.add(uid);
-    if (isReady) ready.add(uid);
+  const shown = (
+    kind === 'Endpoints' ? podsInEndpoints(store, service) : podsInSlices(store, service, optIn)
+  ).filter(({ uid }) => uid !== '');
+  return {
+    ready: new Set(shown.flatMap(({ uid, isReady }) => (isReady ? [uid] : []))),
+    all: new Set(shown.map(({ uid }) => uid)).size,
   };
-  if (kind === 'Endpoints') {
-    const endpoints = store.find('Endpoints', namespace, service);
-    for (const s of endpoints?.subsets ?? []) {
-      for (const a of s.addresses ?? []) add(a.targetRef?.uid, true);
-      for (const a of s.notReadyAddresses ?? []) add(a.targetRef?.uid, false);
-    }
-  } else {
-    for (const s of objects<EndpointSlice>(store, 'EndpointSlice', namespace)) {
-      const { labels = {} } = s.metadata;
-      if (labels[labelServiceName] !== service) continue;
-      // Where there are several writers, what all of them show is served. Mirrored slices go when the
-      // Endpoints do.
-      if (
-        optIn === 'off'
-          ? labels[labelSliceManagedBy] !== slicesManagedBy
-          : labels[labelSliceManagedBy] === mirroredBy
-      )
-        continue;
-      for (const e of s.endpoints ?? []) add(e.targetRef?.uid, e.conditions?.ready !== false);
-    }
-  }
-  return { ready, all: all.size };
+}
+
+interface ShownPod {
+  /** Empty: it is no pod. */
+  readonly uid: string;
+  readonly isReady: boolean;
+}
+
+function podsInEndpoints(store: Store, { namespace, name }: ObjectName): readonly ShownPod[] {
+  const uidOf = ({ targetRef }: { readonly targetRef?: { readonly uid?: string } }) => targetRef?.uid ?? '';
+  return (store.find('Endpoints', namespace, name)?.subsets ?? []).flatMap((subset) => [
+    ...(subset.addresses ?? []).map((a) => ({ uid: uidOf(a), isReady: true })),
+    ...(subset.notReadyAddresses ?? []).map((a) => ({ uid: uidOf(a), isReady: false })),
+  ]);
+}
+
+function podsInSlices(store: Store, { namespace, name }: ObjectName, optIn: OptIn): readonly ShownPod[] {
+  // Where there are several writers, what all of them show is served. Mirrored slices go when the Endpoints
+  // do.
+  const isServed = (manager: string | undefined): boolean =>
+    optIn === 'off' ? manager === slicesManagedBy : manager !== mirroredBy;
+  return objects<EndpointSlice>(store, 'EndpointSlice', namespace).flatMap(
+    ({ metadata: { labels = {} }, endpoints }) =>
+      labels[labelServiceName] === name && isServed(labels[labelSliceManagedBy])
+        ? (endpoints ?? []).map((e) => ({
+            uid: e.targetRef?.uid ?? '',
+            isReady: e.conditions?.ready !== false,
+          }))
+        : [],
+  );
 }
 
 export const podByUid = (store: Store, namespace: string, uid: string): Pod | undefined =>

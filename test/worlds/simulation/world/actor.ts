@@ -22,6 +22,16 @@ export interface Flaw {
   readonly when: 'before' | 'after' | 'twice';
 }
 
+/** A call of a process to the outside. */
+export interface Call<T> {
+  readonly kind: CallKind;
+  readonly what: () => string;
+  /** The longest that it takes to reach the other side where nothing is slow. */
+  readonly msToReach: number;
+  readonly effect: () => Promise<T>;
+  readonly flaw: Flaw | undefined;
+}
+
 export type CallKind = 'read' | 'put' | 'update' | 'delete' | 'send' | 'api';
 
 /** The fate of a process at its n-th call, or n-th call of a kind. */
@@ -120,45 +130,20 @@ export class Actor {
   }
 
   /** The effect happens at some later moment, and what awaits it goes on then or later still. */
-  call<T>(
-    kind: CallKind,
-    what: () => string,
-    msToReach: number,
-    effect: () => Promise<T>,
-    flaw?: Flaw | undefined,
-  ): Promise<T> {
+  call<T>(call: Call<T>): Promise<T> {
+    const { kind, what, msToReach, effect, flaw } = call;
     return new Promise((resolve, reject) => {
       if (this.dead) return;
       if (this.hasReturned) this.#world.fail(`${this.name} goes on after its end: ${what()}`);
       const { scheduler, random } = this.#world;
       const counts = this.#fate !== undefined && (this.#fate.on === 'any' || this.#fate.on === kind);
-      const isFated = counts && ++this.#calls === this.#fate?.atCall;
-      const reaches = !isFated || (this.#fate?.reaches ?? true);
-      let answersLate = 0;
-      let ms =
+      const fate = counts && ++this.#calls === this.#fate?.atCall ? this.#fate : undefined;
+      const usualMs =
         !this.lucky && random.chance(this.#world.slow())
           ? random.between(50, 3000)
           : random.between(1, msToReach);
-      if (isFated && this.#fate?.what === 'pause') {
-        this.paused = true;
-        this.#frozenUntil = scheduler.now + this.#fate.pauseMs;
-        if (!reaches) ms = this.#fate.pauseMs;
-        this.trace(`PAUSED for ${this.#fate.pauseMs} ms ${reaches ? 'after' : 'before'} ${what()}`);
-      }
-      if (isFated && this.#fate?.what === 'stall') {
-        if (reaches) answersLate = this.#fate.pauseMs;
-        else ms = this.#fate.pauseMs;
-        this.trace(`STALLED for ${this.#fate.pauseMs} ms ${reaches ? 'after' : 'before'} ${what()}`);
-      }
-      if (isFated && this.#fate?.what === 'hang') {
-        this.trace(`NO ANSWER ${reaches ? 'after' : 'before'} ${what()}`);
-        if (reaches) scheduler.after(ms, () => void effect().catch(() => {}));
-        ms += this.#fate.pauseMs;
-      }
-      if (isFated && this.#fate?.what === 'crash') {
-        this.die(`CRASHED ${reaches ? 'after' : 'before'} ${what()}`);
-        if (!reaches) return;
-      }
+      const { ms, answersLate } = this.#meets(fate, call, usualMs);
+      if (fate?.what === 'crash' && !fate.reaches) return;
       const wasDead = this.dead;
       const answer = (run: () => void): void =>
         answersLate > 0 ? this.later(answersLate, run) : this.#whenAwake(run);
@@ -182,6 +167,35 @@ export class Actor {
         else effect().then(done, refused);
       });
     });
+  }
+
+  /** The call's fate: when it reaches the other side, and how much later than that it is answered, ms. */
+  #meets(
+    fate: Fate | undefined,
+    { what, effect }: Call<unknown>,
+    usualMs: number,
+  ): { readonly ms: number; readonly answersLate: number } {
+    if (!fate) return { ms: usualMs, answersLate: 0 };
+    const { pauseMs, reaches } = fate;
+    const { scheduler } = this.#world;
+    const where = `${reaches ? 'after' : 'before'} ${what()}`;
+    switch (fate.what) {
+      case 'pause':
+        this.paused = true;
+        this.#frozenUntil = scheduler.now + pauseMs;
+        this.trace(`PAUSED for ${pauseMs} ms ${where}`);
+        return { ms: reaches ? usualMs : pauseMs, answersLate: 0 };
+      case 'stall':
+        this.trace(`STALLED for ${pauseMs} ms ${where}`);
+        return { ms: reaches ? usualMs : pauseMs, answersLate: reaches ? pauseMs : 0 };
+      case 'hang':
+        this.trace(`NO ANSWER ${where}`);
+        if (reaches) scheduler.after(usualMs, () => void effect().catch(() => {}));
+        return { ms: usualMs + pauseMs, answersLate: 0 };
+      case 'crash':
+        this.die(`CRASHED ${where}`);
+        return { ms: usualMs, answersLate: 0 };
+    }
   }
 
   /** Stands still: what it has sent arrives, and it learns of nothing. */

@@ -14,7 +14,7 @@ import { ordinaryLimits } from '#test/worlds/simulation/faults/draw-limits.ts';
 import { planLongOutage } from '#test/worlds/simulation/faults/long-outage.ts';
 import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';
-import type { Message } from './queue.ts';
+import type { Message, Queue } from './queue.ts';
 import type { WorldState } from './world-state.ts';
 
 interface Container {
@@ -93,21 +93,7 @@ export class Lambdas {
       (failed) => {
         running = false;
         actor.hasReturned = true;
-        const kept = new Set(this.#processes.mutant?.deletesFailed ? [] : failed);
-        if (kept.size === records.length) actor.hasFailed = true;
-        actor.trace(`done${kept.size > 0 ? `, to come back: ${[...kept].join()}` : ''}`);
-        for (const r of records) {
-          if (!kept.has(r.id)) {
-            queue.delete(r.id);
-            if (actor.paused) for (const former of this.#failed.get(r.id) ?? []) former.isRelieved = true;
-            continue;
-          }
-          this.#failed.set(r.id, [...(this.#failed.get(r.id) ?? []), actor]);
-          // The call may fail, and then the visibility timeout ends.
-          if (!actor.dead && this.#world.random.chance(0.8)) {
-            queue.comeBack(r.id, retryDelaySeconds(r.receives, this.#world.random.next(), runs));
-          }
-        }
+        this.#settle(actor, queue, records, failed);
         if (!actor.dead) end(false);
       },
       (e: unknown) => {
@@ -121,6 +107,25 @@ export class Lambdas {
         this.#world.fail(`${actor.name} is stopped by its time limit, and no call took that long`);
       actor.die('timed out');
     });
+  }
+
+  /** The queue learns which messages of the batch are handled, and which come back. */
+  #settle(actor: Actor, queue: Queue, records: readonly Message[], failed: readonly string[]): void {
+    const { random, profile } = this.#world;
+    const kept = new Set(this.#processes.mutant?.deletesFailed ? [] : failed);
+    if (kept.size === records.length) actor.hasFailed = true;
+    actor.trace(`done${kept.size > 0 ? `, to come back: ${[...kept].join()}` : ''}`);
+    for (const r of records) {
+      if (!kept.has(r.id)) {
+        queue.delete(r.id);
+        if (actor.paused) for (const former of this.#failed.get(r.id) ?? []) former.isRelieved = true;
+        continue;
+      }
+      this.#failed.set(r.id, [...(this.#failed.get(r.id) ?? []), actor]);
+      // The call may fail, and then the visibility timeout ends.
+      if (!actor.dead && random.chance(0.8))
+        queue.comeBack(r.id, retryDelaySeconds(r.receives, random.next(), profile.limits.runs));
+    }
   }
 
   /** Returns true if no call of a process takes long, except for those that get no answer. */

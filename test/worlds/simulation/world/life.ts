@@ -19,6 +19,15 @@ const apps = ['x', 'y', 'z'] as const;
 /** Two kilobytes or so. */
 const alike = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`team-${i}`, 'x'.repeat(60)]));
 
+/** The cluster whose objects change. */
+export interface LivingCluster {
+  readonly store: Store;
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly profile: Profile;
+  readonly tell: (what: string) => void;
+}
+
 export class Life {
   readonly #store: Store;
   readonly #random: Random;
@@ -32,14 +41,7 @@ export class Life {
   #ips = 0;
 
   /** `network`: the first two bytes of the pods' addresses. */
-  constructor(
-    store: Store,
-    random: Random,
-    scheduler: Scheduler,
-    profile: Profile,
-    tell: (what: string) => void,
-    network = '10.244',
-  ) {
+  constructor({ store, random, scheduler, profile, tell }: LivingCluster, network = '10.244') {
     this.#network = network;
     this.#store = store;
     this.#random = random;
@@ -321,7 +323,7 @@ export class Life {
   #outputs(): void {
     for (const { metadata } of this.#store.list('Service')) {
       const ns = metadata.namespace ?? '';
-      const plans = recompute(this.#store, ns, metadata.name, this.#profile.maxEndpointsPerSlice);
+      const plans = recompute(this.#store, { namespace: ns, name: metadata.name }, this.#profile);
       const write = plans.endpoints.write;
       if (write && 'object' in write)
         this.#store.create('Endpoints', ns, write.object, { manager: 'kube-controller-manager' });

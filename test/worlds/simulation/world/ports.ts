@@ -44,61 +44,61 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
     );
   return {
     get: (key) =>
-      actor.call(
-        'read',
-        () => `get ${name(key)}`,
-        12,
-        () => table.get(key),
-        flaw(false, key.pk),
-      ),
+      actor.call({
+        kind: 'read',
+        what: () => `get ${name(key)}`,
+        msToReach: 12,
+        effect: () => table.get(key),
+        flaw: flaw(false, key.pk),
+      }),
     query: (pk, range) =>
-      actor.call(
-        'read',
-        () => `query ${pk} ${range ? text(range) : ''}`,
-        15,
-        () => table.query(pk, range),
-        flaw(false, pk),
-      ),
+      actor.call({
+        kind: 'read',
+        what: () => `query ${pk} ${range ? text(range) : ''}`,
+        msToReach: 15,
+        effect: () => table.query(pk, range),
+        flaw: flaw(false, pk),
+      }),
     put: (item, condition) =>
-      actor.call(
-        'put',
-        () => `put ${text(item)} IF ${text(condition)}`,
-        12,
-        () => table.put(item, condition),
-        flaw(true, item.pk),
-      ),
+      actor.call({
+        kind: 'put',
+        what: () => `put ${text(item)} IF ${text(condition)}`,
+        msToReach: 12,
+        effect: () => table.put(item, condition),
+        flaw: flaw(true, item.pk),
+      }),
     update: (key, change, condition) =>
-      actor.call(
-        'update',
-        () => `update ${name(key)} ${text(change)} IF ${text(condition)}`,
-        12,
-        () => table.update(key, change, condition),
-        flaw(true, key.pk),
-      ),
+      actor.call({
+        kind: 'update',
+        what: () => `update ${name(key)} ${text(change)} IF ${text(condition)}`,
+        msToReach: 12,
+        effect: () => table.update(key, change, condition),
+        flaw: flaw(true, key.pk),
+      }),
     delete: (key, condition) =>
-      actor.call(
-        'delete',
-        () => `delete ${name(key)} IF ${text(condition)}`,
-        12,
-        () => table.delete(key, condition),
-        flaw(true, key.pk),
-      ),
+      actor.call({
+        kind: 'delete',
+        what: () => `delete ${name(key)} IF ${text(condition)}`,
+        msToReach: 12,
+        effect: () => table.delete(key, condition),
+        flaw: flaw(true, key.pk),
+      }),
     queryDirty: (partition, until, limit) =>
-      actor.call(
-        'read',
-        () => `queryDirty ${partition}`,
-        15,
-        async () => (faults.profile.sweepWakes ? table.queryDirty(partition, until, limit) : []),
-        flaw(false),
-      ),
+      actor.call({
+        kind: 'read',
+        what: () => `queryDirty ${partition}`,
+        msToReach: 15,
+        effect: async () => (faults.profile.sweepWakes ? table.queryDirty(partition, until, limit) : []),
+        flaw: flaw(false),
+      }),
     scanKeys: (after) =>
-      actor.call(
-        'read',
-        () => `scanKeys ${after ? name(after) : ''}`,
-        15,
-        () => table.scanKeys(after),
-        flaw(false),
-      ),
+      actor.call({
+        kind: 'read',
+        what: () => `scanKeys ${after ? name(after) : ''}`,
+        msToReach: 15,
+        effect: () => table.scanKeys(after),
+        flaw: flaw(false),
+      }),
   };
 }
 
@@ -112,16 +112,16 @@ export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQu
           when: faults.random.pick(['before', 'after', 'twice']),
         };
       }
-      return actor.call(
-        'send',
-        () =>
+      return actor.call({
+        kind: 'send',
+        what: () =>
           `send to ${queue.options.name}: ${messages.map((m) => `${m.body.slice(0, 260)}${m.delaySeconds ? ` in ${m.delaySeconds} s` : ''}`).join(' + ')}`,
-        20,
-        async () => {
+        msToReach: 20,
+        effect: async () => {
           for (const m of messages) queue.add(m);
         },
         flaw,
-      );
+      });
     },
   };
 }
@@ -129,12 +129,25 @@ export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQu
 /** Called just before the effect of each write of an output. The returned function is called after it. */
 export type Writing = (actor: Actor, kind: string, namespace: string, service: string) => Promise<() => void>;
 
+interface Written {
+  readonly writing: Writing;
+  /** The Service of an output. */
+  readonly serviceOf: (kind: string, namespace: string, name: string) => string;
+}
+
+/** What a call is about. */
+interface Place {
+  readonly kind: string;
+  readonly namespace: string;
+  /** Undefined: the call writes no output. */
+  readonly service: string | undefined;
+}
+
 export function apiPort(
   actor: Actor,
   api: ClusterApi,
   faults: Faults,
-  writing: Writing,
-  serviceOf: (kind: string, namespace: string, name: string) => string,
+  { writing, serviceOf }: Written,
 ): ClusterApi {
   const flaw = (writes: boolean): Flaw | undefined => {
     if (faults.isOver()) return undefined;
@@ -145,9 +158,7 @@ export function apiPort(
   };
   const call = <T>(
     what: () => string,
-    kind: string,
-    namespace: string,
-    service: string | undefined,
+    { kind, namespace, service }: Place,
     effect: () => Promise<T>,
   ): Promise<T> => {
     const refused =
@@ -155,11 +166,11 @@ export function apiPort(
       kind === 'Endpoints' &&
       faults.refusedService === `${namespace}/${service}` &&
       !faults.isOver();
-    const answered = actor.call(
-      'api',
-      () => `api ${what()}`,
-      40,
-      async () => {
+    const answered = actor.call({
+      kind: 'api',
+      what: () => `api ${what()}`,
+      msToReach: 40,
+      effect: async () => {
         if (refused)
           throw new ClusterApiError('admission webhook "no" denied the request', {
             status: 403,
@@ -171,8 +182,8 @@ export function apiPort(
         if (result !== false) done();
         return result;
       },
-      flaw(service !== undefined),
-    );
+      flaw: flaw(service !== undefined),
+    });
     return answered.catch((error: unknown) => {
       actor.stumbled = true;
       throw error;
@@ -189,81 +200,61 @@ export function apiPort(
     get: (kind, ns, name) =>
       call(
         () => `get ${kind} ${ns}/${name}`,
-        kind,
-        ns,
-        undefined,
+        { kind, namespace: ns, service: undefined },
         () => api.get(kind, ns, name),
       ),
     list: (kind, ns, selector) =>
       call(
         () => `list ${kind} ${ns} ${JSON.stringify(selector)}`,
-        kind,
-        ns,
-        undefined,
+        { kind, namespace: ns, service: undefined },
         () => api.list(kind, ns, selector),
       ),
     create: (kind, o) =>
       call(
         () => `create ${kind} ${JSON.stringify(o)}`,
-        kind,
-        o.metadata.namespace ?? '',
-        label(o, kind),
+        { kind, namespace: o.metadata.namespace ?? '', service: label(o, kind) },
         () => api.create(kind, o),
       ),
     replace: (kind, o) =>
       call(
         () => `replace ${kind} ${JSON.stringify(o)}`,
-        kind,
-        o.metadata.namespace ?? '',
-        label(o, kind),
+        { kind, namespace: o.metadata.namespace ?? '', service: label(o, kind) },
         () => api.replace(kind, o),
       ),
     patch: (kind, ns, name, patch) =>
       call(
         () => `patch ${kind} ${ns}/${name}`,
-        kind,
-        ns,
-        '',
+        { kind, namespace: ns, service: '' },
         () => api.patch(kind, ns, name, patch),
       ),
     patchStatus: (kind, ns, name, status) =>
       call(
         () => `patch status of ${kind} ${ns}/${name}`,
-        kind,
-        ns,
-        '',
+        { kind, namespace: ns, service: '' },
         () => api.patchStatus(kind, ns, name, status),
       ),
     delete: (kind, ns, name, preconditions) =>
       call(
         () => `delete ${kind} ${ns}/${name} ${JSON.stringify(preconditions)}`,
-        kind,
-        ns,
-        serviceOf(kind, ns, name),
+        { kind, namespace: ns, service: serviceOf(kind, ns, name) },
         () => api.delete(kind, ns, name, preconditions),
       ),
     identity: () =>
       call(
         () => 'identity',
-        'Namespace',
-        '',
-        undefined,
+        { kind: 'Namespace', namespace: '', service: undefined },
         () => api.identity(),
       ),
     allows: (right) =>
       call(
         () => 'allows',
-        'Namespace',
-        '',
-        undefined,
+        { kind: 'Namespace', namespace: '', service: undefined },
         () => api.allows(right),
       ),
     dryRunCreate: (kind, o) =>
       call(
         () => `dry run: create ${kind}`,
-        'Namespace',
-        '',
-        undefined,
+        { kind: 'Namespace', namespace: '', service: undefined },
         () => api.dryRunCreate(kind, o),
       ),
   };

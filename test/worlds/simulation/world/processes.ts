@@ -20,6 +20,14 @@ import { Actor, type Fate, type Surroundings } from './actor.ts';
 import { apiPort, type Faults, queuePort, tablePort, within } from './ports.ts';
 import { type QueueName, queueNames, type WorldState } from './world-state.ts';
 
+export interface ProcessesOptions {
+  readonly faults: Faults;
+  readonly surroundings: Surroundings;
+  readonly mutant: Mutant | undefined;
+  /** Those of another cluster, where there are several. */
+  readonly others?: ((id: string) => Processes) | undefined;
+}
+
 export class Processes {
   readonly world: WorldState;
   readonly mutant: Mutant | undefined;
@@ -30,14 +38,7 @@ export class Processes {
   readonly #reads: ReadsWatch;
   #ids = 0;
 
-  /** `others`: those of another cluster, where there are several. */
-  constructor(
-    world: WorldState,
-    faults: Faults,
-    surroundings: Surroundings,
-    mutant: Mutant | undefined,
-    others?: (id: string) => Processes,
-  ) {
+  constructor(world: WorldState, { faults, surroundings, mutant, others }: ProcessesOptions) {
     this.world = world;
     this.faults = faults;
     this.surroundings = surroundings;
@@ -166,8 +167,7 @@ export class Processes {
         this.world.monitor.witnessApi(actor, this.faults.culprit?.api(api) ?? api, this.world.cluster),
       ),
       this.faults,
-      this.world.monitor.writing,
-      serviceOf,
+      { writing: this.world.monitor.writing, serviceOf },
     );
     // An answer after the time-out is none.
     const watched = this.#circuits.api(actor, timeoutMs ? within(port, actor, timeoutMs) : port);

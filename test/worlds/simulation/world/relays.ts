@@ -58,13 +58,8 @@ export class Relays {
         };
       },
     };
-    const ways = relayWays(
-      actor,
-      source,
-      this.#processes.queue(actor, 'events'),
-      this.lease,
-      this.#processes.faults,
-    );
+    const queue = this.#processes.queue(actor, 'events');
+    const ways = relayWays(actor, { source, queue, lease: this.lease }, this.#processes.faults);
     const log = this.#processes.log(actor);
     const meter = new Meter();
     const { limits } = this.#world.profile;

@@ -37,19 +37,19 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
     },
     version: async () => 'v1.37.2',
     identity: () =>
-      actor.call(
-        'api',
-        () => 'identity',
-        30,
-        async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '',
-        flaw(),
-      ),
+      actor.call({
+        kind: 'api',
+        what: () => 'identity',
+        msToReach: 30,
+        effect: async () => store.get('Namespace', '', 'kube-system').metadata.uid ?? '',
+        flaw: flaw(),
+      }),
     list: (kind, page) =>
-      actor.call(
-        'api',
-        () => `list ${kind} ${page.continue ?? ''}`,
-        40,
-        async () => {
+      actor.call({
+        kind: 'api',
+        what: () => `list ${kind} ${page.continue ?? ''}`,
+        msToReach: 40,
+        effect: async () => {
           if (faults.isServed?.(kind) === false) throw notServed();
           const [at = String(store.resourceVersion), after = ''] = page.continue?.split(' ') ?? [];
           if (Number(at) > store.resourceVersion)
@@ -62,8 +62,8 @@ export function watchSource(actor: Actor, store: Store, faults: Faults): Watched
           const shrunken = profile.shrunkenLists && kind === 'Pod' && !faults.isOver() && random.chance(0.4);
           return { resourceVersion: at, items: shrunken ? items.slice(0, 0) : items, ...more };
         },
-        flaw(),
-      ),
+        flaw: flaw(),
+      }),
     async *watch(kind, from, signal) {
       const pending: WatchEvent[] = [];
       let wake = (): void => {};

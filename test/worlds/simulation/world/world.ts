@@ -1,5 +1,5 @@
 /** One seed's world: a cluster that lives, its relays, and the hub with the real ingest, sync and sweep. */
-import { storeKinds } from '#infra/local/apiserver/api-kinds.ts';
+import { type RawObject, storeKinds } from '#infra/local/apiserver/api-kinds.ts';
 import { collectGarbage } from '#infra/local/apiserver/gc.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
@@ -44,6 +44,14 @@ export interface WorldOptions {
   readonly trace?: ((line: string) => void) | undefined;
   readonly drain?: () => Promise<void>;
   readonly table?: SimulatedTable;
+}
+
+/** What a cluster goes back to, and how. */
+interface Backup {
+  readonly how: 'restored' | 'raised' | 'recreated';
+  readonly revision: number;
+  readonly objects: readonly RawObject[];
+  readonly lease: Relays['lease']['now'];
 }
 
 export class World implements WorldState {
@@ -151,16 +159,16 @@ export class World implements WorldState {
     this.store.watch('Namespace', ({ type }) => {
       this.hasDeletedNamespace ||= type === 'DELETED';
     });
-    this.monitor = monitor(
+    this.monitor = monitor({
       cluster,
-      this.store,
-      this.table,
+      store: this.store,
+      table: this.table,
       profile,
-      (what) => this.fail(what),
-      () => scheduler.now === startAt,
-      () => this.wentBackAt,
-      (namespace, service) => this.listedThen.wrote(namespace, service),
-    );
+      fail: (what) => this.fail(what),
+      isBeginning: () => scheduler.now === startAt,
+      wentBackAt: () => this.wentBackAt,
+      wrote: (namespace, service) => this.listedThen.wrote(namespace, service),
+    });
     new Promptness({
       store: this.store,
       scheduler,
@@ -174,12 +182,11 @@ export class World implements WorldState {
       () => scheduler.now,
       (what) => this.fail(what),
     );
-    this.#processes = new Processes(
-      this,
+    this.#processes = new Processes(this, {
       faults,
-      { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) },
+      surroundings: { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) },
       mutant,
-    );
+    });
     this.#relays = new Relays(this.#processes);
     this.#sweeps = new Sweeps(this.#processes);
   }
@@ -202,7 +209,8 @@ export class World implements WorldState {
       await drainCluster(this.table, cluster, startAt);
       await this.#register();
     }
-    const life = new Life(this.store, random, scheduler, profile, (what) => this.tell('cluster', what));
+    const tell = (what: string): void => this.tell('cluster', what);
+    const life = new Life({ store: this.store, random, scheduler, profile, tell });
     life.begin();
     const tenant =
       profile.tenant === 'large'
@@ -261,9 +269,8 @@ export class World implements WorldState {
   #beginOptIn(): People | undefined {
     const { store, scheduler, profile } = this;
     if (profile.optIn === 'off') return undefined;
-    const people = new People(store, this.#optInRandom, scheduler, profile, (what) =>
-      this.tell('cluster', what),
-    );
+    const tell = (what: string): void => this.tell('cluster', what);
+    const people = new People({ store, random: this.#optInRandom, scheduler, profile, tell });
     people.begin();
     if (profile.isBeside)
       this.#builtIn = new BuiltInControllers(store, scheduler, this.#optInRandom, profile);
@@ -271,63 +278,67 @@ export class World implements WorldState {
     return people;
   }
 
-  #planBackup(how: 'restored' | 'raised' | 'recreated'): void {
+  /** The objects of a backup as the cluster has them again. */
+  #objectsOf({ how, objects }: Backup): readonly RawObject[] {
+    if (how === 'recreated')
+      return objects.map((o) =>
+        o.metadata.name === 'kube-system' ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } } : o,
+      );
+    if (how === 'restored') return objects;
+    // A terminated pod that runs again would wake no service (PK-8).
+    const ended = new Set(
+      this.store.list('Pod').flatMap((p) => (isPodTerminal(p as unknown as Pod) ? [p.metadata.uid] : [])),
+    );
+    return objects.filter((o) => !ended.has(o.metadata.uid));
+  }
+
+  #planBackup(how: Backup['how']): void {
     const { scheduler, random, profile, store } = this;
     const [backupAt, backAt] = [
       random.between(1, profile.faultsUntilMs - 1),
       random.between(1, profile.faultsUntilMs - 1),
     ].sort((a, b) => a - b);
     scheduler.after(backupAt as number, () => {
-      const lease = this.#relays.lease.now;
-      const backup = {
+      const backup: Backup = {
+        how,
+        lease: this.#relays.lease.now,
         revision: store.resourceVersion,
         objects: storeKinds.flatMap((kind) => store.list(kind)),
       };
       // The gap is larger than the new history's progress during a broken connection of the relay. Otherwise
       // the two histories could not be distinguished (docs/architecture.md, "Not guaranteed").
       store.resourceVersion += 100_000;
-      const goBack = async (): Promise<void> => {
-        if (
-          how === 'restored' &&
-          beginsRebuilt(profile) &&
-          (await looksLikeNone(this.table, scheduler.now, profile.clocks, backup.revision))
-        ) {
-          if (!this.isOver) scheduler.after(1_000, () => void goBack());
-          return;
-        }
-        const revision =
-          how === 'raised'
-            ? store.resourceVersion + 1
-            : backup.revision + (how === 'recreated' ? random.between(0, 200) : 0);
-        this.tell('world', `the cluster is ${how} at ${revision} after ${store.resourceVersion}`);
-        const objects = backup.objects.map((o) =>
-          how === 'recreated' && o.metadata.name === 'kube-system'
-            ? { ...o, metadata: { ...o.metadata, uid: 'uid-of-the-new' } }
-            : o,
-        );
-        // A terminated pod that runs again would wake no service (PK-8).
-        const ended = new Set(
-          store
-            .list('Pod')
-            .flatMap((p) => (how === 'raised' && isPodTerminal(p as unknown as Pod) ? [p.metadata.uid] : [])),
-        );
-        store.restore(
-          objects.filter((o) => !ended.has(o.metadata.uid)),
-          revision,
-        );
-        // A restore takes longer than a message waits in the queue.
-        if (how === 'raised') this.queues.events.messages.clear();
-        this.#relays.lease.now = how === 'recreated' ? undefined : lease;
-        this.#relays.cut();
-        this.#builtIn?.wake();
-        this.wentBackAt = scheduler.now;
-        this.listedThen.lookAtAll();
-        for (const ms of [500, 3_000]) scheduler.after(ms, () => collectGarbage(store));
-        // Sweep looks within a minute, and what had to wait for it comes half a minute later.
-        this.prescribedUntil = Math.max(this.prescribedUntil, scheduler.now + 120_000);
-      };
-      scheduler.after((backAt as number) - (backupAt as number), () => void goBack());
+      scheduler.after((backAt as number) - (backupAt as number), () => void this.#goBack(backup));
     });
+  }
+
+  async #goBack(backup: Backup): Promise<void> {
+    const { scheduler, random, profile, store } = this;
+    const { how } = backup;
+    if (
+      how === 'restored' &&
+      beginsRebuilt(profile) &&
+      (await looksLikeNone(this.table, scheduler.now, profile.clocks, backup.revision))
+    ) {
+      if (!this.isOver) scheduler.after(1_000, () => void this.#goBack(backup));
+      return;
+    }
+    const revision =
+      how === 'raised'
+        ? store.resourceVersion + 1
+        : backup.revision + (how === 'recreated' ? random.between(0, 200) : 0);
+    this.tell('world', `the cluster is ${how} at ${revision} after ${store.resourceVersion}`);
+    store.restore(this.#objectsOf(backup), revision);
+    // A restore takes longer than a message waits in the queue.
+    if (how === 'raised') this.queues.events.messages.clear();
+    this.#relays.lease.now = how === 'recreated' ? undefined : backup.lease;
+    this.#relays.cut();
+    this.#builtIn?.wake();
+    this.wentBackAt = scheduler.now;
+    this.listedThen.lookAtAll();
+    for (const ms of [500, 3_000]) scheduler.after(ms, () => collectGarbage(store));
+    // Sweep looks within a minute, and what had to wait for it comes half a minute later.
+    this.prescribedUntil = Math.max(this.prescribedUntil, scheduler.now + 120_000);
   }
 
   /** Lists again, as the relay does every half hour. */

@@ -68,8 +68,13 @@ async function entered(
   auth: ApiAccess['auth'],
   cloud: Awaited<ReturnType<typeof aws>>,
   lets: (shown: string) => boolean,
-  tls?: KeyPair & { readonly trusts?: string | undefined },
-  registered = 'u',
+  {
+    tls,
+    registered = 'u',
+  }: {
+    readonly tls?: KeyPair & { readonly trusts?: string | undefined };
+    readonly registered?: string;
+  } = {},
 ) {
   const shown: string[] = [];
   const handle: http.RequestListener = (request, response) => {
@@ -213,13 +218,9 @@ describe('a cluster that trusts the account’s token issuer', () => {
 
 it('an API server that identifies as another cluster gets no requests', async () => {
   const cloud = await aws(secret({ token: 't' }));
-  const { shown, call } = await entered(
-    { type: 'secret', secretArn: 'arn' },
-    cloud,
-    () => true,
-    undefined,
-    'the-one-we-know',
-  );
+  const { shown, call } = await entered({ type: 'secret', secretArn: 'arn' }, cloud, () => true, {
+    registered: 'the-one-we-know',
+  });
   await expect(call()).rejects.toThrow(
     'answers as another cluster: kube-system has uid u, the-one-we-know is registered',
   );
@@ -243,7 +244,7 @@ describe('a cluster with a secret', () => {
 
   it('a cluster with a secret is shown the client certificate in it, and a renewed one when that was refused', async () => {
     const cloud = await aws(secret(former), secret(renewed));
-    const { shown, call } = await entered(auth, cloud, (who) => who === 'renewed', former);
+    const { shown, call } = await entered(auth, cloud, (who) => who === 'renewed', { tls: former });
     expect(await call()).toBe('u');
     expect(shown[0]).toBe('former');
     expect(new Set(shown.slice(1))).toEqual(new Set(['renewed']));
@@ -268,14 +269,16 @@ describe('an EKS cluster', () => {
   const auth = { type: 'eks', clusterName: 'shop' } as const;
 
   it('an EKS cluster is no cluster that the public authorities know: without its own authority no call and no token reaches it', async () => {
-    const { shown, call } = await entered(auth, await aws(), () => true, { ...former, trusts: undefined });
+    const { shown, call } = await entered(auth, await aws(), () => true, {
+      tls: { ...former, trusts: undefined },
+    });
     await expect(call()).rejects.toThrow('self-signed certificate');
     expect(shown).toEqual([]);
   });
 
   it('an EKS cluster is known by its authority in base64 too, as CloudFormation fills it in', async () => {
     const trusts = Buffer.from(former.clientCertificate).toString('base64');
-    const { call } = await entered(auth, await aws(), () => true, { ...former, trusts });
+    const { call } = await entered(auth, await aws(), () => true, { tls: { ...former, trusts } });
     expect(await call()).toBe('u');
   });
 

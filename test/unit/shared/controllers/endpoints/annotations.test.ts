@@ -69,7 +69,7 @@ describe('the capacity [UT-23 TestSyncServiceOverCapacity]', () => {
       pod(`p${i}`, { ips: [`10.0.${i >> 8}.${i & 255}`], ready: i < ready }),
     );
 
-  it.each<[number, number, string | undefined, number, number, string | undefined]>([
+  it.for<[number, number, string | undefined, number, number, string | undefined]>([
     [0, 0, undefined, 0, 0, undefined],
     [997, 4, undefined, 997, 3, 'truncated'],
     [1000, 10, undefined, 1000, 0, 'truncated'],
@@ -80,7 +80,7 @@ describe('the capacity [UT-23 TestSyncServiceOverCapacity]', () => {
     [1001, 0, 'invalid', 1000, 0, 'truncated'],
   ])(
     '%d ready and %d other pods under the annotation %s are %d and %d under %s',
-    (ready, notReady, given, keptReady, keptNotReady, annotation) => {
+    ([ready, notReady, given, keptReady, keptNotReady, annotation]) => {
       const { after } = run(
         service(),
         pods(ready, notReady),

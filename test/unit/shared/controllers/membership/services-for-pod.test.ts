@@ -12,7 +12,7 @@ const woken = (old: string, now: string, podChanged: boolean) =>
   servicesForPod({ labels: labelled(now), oldLabels: labelled(old), podChanged }, letters('abcdef')).join('');
 
 describe('servicesForPod [UT-50 TestDetermineNeededServiceUpdates]', () => {
-  it.each([
+  it.for<[name: string, old: string, now: string, difference: string, union: string]>([
     ['no change', 'abc', 'abc', '', 'abc'],
     ['all replaced', 'ab', 'cd', 'abcd', 'abcd'],
     ['all removed', 'abc', '', 'abc', 'abc'],
@@ -21,7 +21,7 @@ describe('servicesForPod [UT-50 TestDetermineNeededServiceUpdates]', () => {
     ['none', '', '', '', ''],
   ])(
     '%s services that gained or lost the pod, or all if the pod changed too',
-    (_, old, now, difference, union) => {
+    ([_, old, now, difference, union]) => {
       expect(woken(old, now, false)).toBe(difference);
       expect(woken(old, now, true)).toBe(union);
     },

@@ -94,15 +94,18 @@ function destinations(slices: readonly EndpointSlice[]): ReadonlySet<string> {
   return found;
 }
 
+interface Case {
+  readonly now: Service;
+  /** As the next writer knows the Service and its pods, unless it is up to date. */
+  readonly theirs: Service;
+  readonly pods: readonly SomePod[];
+  readonly known: readonly SomePod[];
+  readonly isUpToDate: boolean;
+}
+
 it('our slices are deleted if and only if those of the next writer serve each ready address on each port', () => {
   let deleted = 0;
-  const check = (
-    now: Service,
-    theirs: Service,
-    pods: readonly SomePod[],
-    known: readonly SomePod[],
-    isUpToDate: boolean,
-  ): void => {
+  const check = ({ now, theirs, pods, known, isUpToDate }: Case): void => {
     const all = pods.map(podOf);
     const ours = slicesBy(optInManagedBy, now, all);
     const others = isUpToDate
@@ -120,8 +123,10 @@ it('our slices are deleted if and only if those of the next writer serve each re
     expect(plan.isWaiting).toBe(ours.length > 0 && !isServed);
     if (plan.withdrawn.length > 0 && before.size > 0) deleted++;
   };
-  fc.assert(fc.property(someService, someService, somePods, somePods, fc.boolean(), check), {
-    numRuns: 1_000,
+  const someCase = fc.record<Case>({
+    ...{ now: someService, theirs: someService },
+    ...{ pods: somePods, known: somePods, isUpToDate: fc.boolean() },
   });
+  fc.assert(fc.property(someCase, check), { numRuns: 1_000 });
   expect(deleted).toBeGreaterThan(50);
 });

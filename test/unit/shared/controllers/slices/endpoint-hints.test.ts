@@ -159,7 +159,7 @@ describe('redistributeHints [UT-110 Test_redistributeHints]', () => {
 
 describe('givingAndReceivingZones [UT-110 Test_getGivingAndReceivingZones]', () => {
   type Numbers = { readonly [zone: string]: number };
-  it.each<[string, Numbers, Numbers, Numbers, Numbers]>([
+  it.for<[name: string, desired: Numbers, counts: Numbers, giving: Numbers, receiving: Numbers]>([
     ['nothing', {}, {}, {}, {}],
     ['no need', { a: 1.2, b: 1.1, c: 1.0 }, { a: 1, b: 1, c: 1 }, {}, {}],
     [
@@ -181,7 +181,7 @@ describe('givingAndReceivingZones [UT-110 Test_getGivingAndReceivingZones]', () 
     ['negative allocations', { a: -5, b: -5, c: -5 }, { a: 6, b: 6, c: 6 }, {}, {}],
     ['negative counts', { a: 5, b: 5, c: 5 }, { a: -4, b: -3, c: -2 }, {}, {}],
     ['one negative count', { a: 5, b: 5, c: 5 }, { a: -40, b: 20, c: 20 }, { b: 15, c: 15 }, { a: 30 }],
-  ])('%s', (_, desired, counts, giving, receiving) => {
+  ])('%s', ([_, desired, counts, giving, receiving]) => {
     const allocations = new Map(Object.entries(desired).map(([zone, number]) => [zone, { desired: number }]));
     expect(givingAndReceivingZones(allocations, new Map(Object.entries(counts)))).toEqual({
       giving: new Map(Object.entries(giving)),

@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { labelsChanged, sliceLabels } from '#shared/controllers/slices/labels.ts';
 import { addressTypesOf } from '#shared/kube/address-types.ts';
+import type { Labels } from '#shared/kube/labels.ts';
 import { labelHeadless, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
+import type { Service } from '#shared/kube/types.ts';
 import { decide, managed, only, service } from './fixtures.ts';
 
 const headless = { [labelHeadless]: '' };
 const evil = { [labelServiceName]: 'evil', [labelSliceManagedBy]: 'evil', [labelHeadless]: 'evil' };
+
+type ChangedCase = [
+  name: string,
+  labels: Labels | undefined,
+  spec: NonNullable<Service['spec']>,
+  serviceLabels: Labels | undefined,
+  changed: boolean,
+];
 
 describe('labels of a slice', () => {
   it.each([
@@ -34,7 +44,7 @@ describe('labels of a slice', () => {
     expect(created?.metadata).not.toHaveProperty('annotations');
   });
 
-  it.each([
+  it.for<ChangedCase>([
     ['none', {}, {}, {}, false],
     ['none and null', undefined, {}, undefined, false],
     ['headless slice with a label', { ...headless, foo: 'bar' }, { clusterIP: 'None' }, {}, true],
@@ -57,7 +67,7 @@ describe('labels of a slice', () => {
     ['reserved, and the same other one', { ...managed, foo: 'bar' }, {}, { ...evil, foo: 'bar' }, false],
   ])(
     'call for a write or not: %s [UT-103 TestSetEndpointSliceLabels]',
-    (_, labels, spec, serviceLabels, changed) => {
+    ([_, labels, spec, serviceLabels, changed]) => {
       expect(labelsChanged(labels, sliceLabels(service(spec, { labels: serviceLabels })))).toBe(changed);
     },
   );

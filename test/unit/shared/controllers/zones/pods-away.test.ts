@@ -39,7 +39,7 @@ const both = { ips: ['10.1.0.1', 'fd00::1'] };
 const publishing = service({ publishNotReadyAddresses: true, clusterIP: 'None' });
 
 describe('podsAway', () => {
-  it.each<[string, Service, readonly Pod[], 'leaves' | 'held' | 'nobody', (readonly string[])?]>([
+  it.for<[string, Service, readonly Pod[], 'leaves' | 'held' | 'nobody', (readonly string[])?]>([
     ['a ready pod in another zone', service(), [inA(1), inB(2)], 'leaves'],
     ['a ready pod on a node without a zone', service(), [inA(1), pod(2, { node: 'node-0' })], 'leaves'],
     ['no other pod', service(), [inA(1)], 'held'],
@@ -81,7 +81,7 @@ describe('podsAway', () => {
     ['a zone without nodes', service(), [inA(1), inB(2)], 'nobody', ['z']],
     ['nodes without zones', service(), [pod(1, { node: 'node-0' }), inB(2)], 'nobody', ['']],
     ['no zone', service(), [inA(1), inB(2)], 'nobody', []],
-  ])('with %s', (_, of, pods, expected, zones = ['a']) => {
+  ])('with %s', ([_, of, pods, expected, zones = ['a']]) => {
     const { pods: out, isHeld } = podsAway(of, { pods, nodes: inZones, zonesAway: new Set(zones) });
     expect(out).toEqual(expected === 'leaves' ? named(pods[0] as Pod) : new Set());
     expect(isHeld).toBe(expected === 'held');
