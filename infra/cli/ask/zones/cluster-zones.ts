@@ -116,11 +116,12 @@ export function effectText({ nodes, written }: ZonesOfCluster, zones: ReadonlySe
   });
   const leaving = effects.reduce((sum, { ready, left }) => sum + ready - left, 0);
   const all = effects.reduce((sum, { ready }) => sum + ready, 0);
+  const losing = effects.filter(({ ready, left }) => left < ready);
   const few = effects.filter(({ ready, left }) => left * 2 < ready);
   const held = effects.filter(({ isHeld }) => isHeld).map(({ name }) => name);
   const fewNames = few.map(({ name, left, ready }) => `${name} ${left} of ${ready}`);
   return [
-    `${leaving} of ${counted(all, 'ready endpoint')} leave ${counted(effects.length, 'Service')}`,
+    `${leaving} of ${counted(all, 'ready endpoint')} leave, of ${counted(losing.length, 'Service')}`,
     ...(few.length > 0 ? [`less than half is left of ${few.length}: ${listedNames(fewNames)}`] : []),
     ...(held.length > 0
       ? [

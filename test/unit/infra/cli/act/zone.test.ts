@@ -96,7 +96,7 @@ it('away says what leaves, switches, and audits; back takes it back', async () =
   await serve('c1', 'db', { a: 1 });
   await zone({ zone: 'euc1-az2', to: 'away', reason: 'INC-1' });
   expect(printed).toEqual([
-    'c1  5 of 9 ready endpoints leave 3 Services; less than half is left of 1: shop/cart 1 of 4; nothing leaves 1, because no ready pod elsewhere serves all that it serves: shop/db',
+    'c1  5 of 9 ready endpoints leave, of 2 Services; less than half is left of 1: shop/cart 1 of 4; nothing leaves 1, because no ready pod elsewhere serves all that it serves: shop/db',
     'c1  zone a (euc1-az2) away until 2026-03-01T18:00:00Z, 3 services woken',
   ]);
   expect(await awayIn('c1')).toEqual(['a']);
