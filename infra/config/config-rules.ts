@@ -38,11 +38,11 @@ const isElsewhere = (arn: string | undefined, region: string | undefined): boole
   arn !== undefined && region !== undefined && arn.startsWith('arn:') && arn.split(':')[3] !== region;
 
 /** CloudWatch refuses an alarm with a topic of another region, at the deploy. */
-function topicElsewhere({ hub: { region, alarms } }: Config): string | undefined {
-  const other = Object.values(alarms ?? {}).find((topic) => isElsewhere(topic, region));
+function topicElsewhere({ hub: { region, pageTopicArn, ticketTopicArn } }: Config): string | undefined {
+  const other = [pageTopicArn, ticketTopicArn].find((topic) => isElsewhere(topic, region));
   return (
     other &&
-    `hub.alarms: the topic ${other} is not in hub.region, ${region}, and alarms reach topics of their own region alone`
+    `hub: the topic ${other} is not in hub.region, ${region}, and alarms reach topics of their own region alone`
   );
 }
 

@@ -40,10 +40,9 @@ export interface HubConfig {
   };
   /** Provisioned units a second of the table and of its index. On demand without it. */
   readonly capacity?: CapacityConfig | undefined;
-  readonly alarms: {
-    readonly pageTopicArn?: string | undefined;
-    readonly ticketTopicArn?: string | undefined;
-  };
+  /** Topics of the alarms, by severity. */
+  readonly pageTopicArn?: string | undefined;
+  readonly ticketTopicArn?: string | undefined;
   /** Metrics that are kept for each cluster besides the fleet: `all` has upstream's gauges. */
   readonly clusterMetrics: ClusterMetrics;
   /**

@@ -69,7 +69,6 @@ const capacity = checked(
 );
 
 const awsOwnedKeys = { table: undefined, queues: undefined, logs: undefined };
-const noTopics = { pageTopicArn: undefined, ticketTopicArn: undefined };
 
 const retentionDays: readonly number[] = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
@@ -157,14 +156,8 @@ export const hubShape: Shape<HubConfig> = fields(
       ),
       'Sync and sweep run in this VPC, to reach private API endpoints.',
     ),
-    alarms: withDefault(
-      fields({
-        pageTopicArn: optional(topicArn, 'This topic receives the alarms that page.'),
-        ticketTopicArn: optional(topicArn, 'This topic receives the alarms that can wait for working hours.'),
-      }),
-      noTopics,
-      'Topics receive the alarms.',
-    ),
+    pageTopicArn: optional(topicArn, 'This topic receives the alarms that page.'),
+    ticketTopicArn: optional(topicArn, 'This topic receives the alarms that can wait for working hours.'),
     clusterMetrics: withDefault(
       oneOf(...clusterMetricsChoices),
       'few' as const,

@@ -21,7 +21,8 @@ hub:
   runbookUrl: https://wiki.example.com/runbook
   vpc: { vpcId: vpc-0123456789abcdef0, subnetIds: [subnet-0123456789abcdef0, subnet-0123456789abcdef1], securityGroupIds: [sg-0123456789abcdef0],
          httpsProxy: "http://proxy.example.com:3128", noProxy: [dynamodb.eu-central-1.amazonaws.com, .example.com] }
-  alarms: { pageTopicArn: "arn:aws:sns:eu-central-1:111122223333:page", ticketTopicArn: "arn:aws:sns:eu-central-1:111122223333:ticket" }
+  pageTopicArn: "arn:aws:sns:eu-central-1:111122223333:page"
+  ticketTopicArn: "arn:aws:sns:eu-central-1:111122223333:ticket"
 clusters:
   - id: watched
     relay: { identity: { type: pod-identity, clusterName: watched } }

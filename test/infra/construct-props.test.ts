@@ -64,7 +64,7 @@ describe('objects of the CDK', () => {
     const key = new Key(stack, 'Key');
     const hub = new FleetHub(stack, 'Hub', {
       encryption: { table: key, queues: key, logs: key },
-      alarms: { ticketTopic: new Topic(stack, 'Ticket') },
+      ticketTopic: new Topic(stack, 'Ticket'),
     });
     const secret = new Secret(stack, 'Secret', { encryptionKey: key });
     const oidcProvider = new OpenIdConnectProvider(stack, 'Issuer', { url: 'https://issuer.example.com' });
@@ -189,7 +189,7 @@ describe('objects of the CDK', () => {
       /is not in hub\.region, eu-central-1/,
     );
     const topic = 'arn:aws:sns:us-east-1:111122223333:page';
-    expect(() => new FleetHub(stackIn('eu-central-1'), 'Hub', { alarms: { pageTopicArn: topic } })).toThrow(
+    expect(() => new FleetHub(stackIn('eu-central-1'), 'Hub', { pageTopicArn: topic })).toThrow(
       /reach topics of their own region alone/,
     );
     expect(() => new FleetHub(stackIn(), 'Hub', { encryption: { table: elsewhere } })).toThrow(
@@ -252,10 +252,8 @@ describe('tokens', () => {
       vpc,
       httpsProxy: token('hub.vpc.httpsProxy'),
       noProxy: [token('hub.vpc.noProxy')],
-      alarms: {
-        pageTopicArn: token('hub.alarms.pageTopicArn'),
-        ticketTopicArn: token('hub.alarms.ticketTopicArn'),
-      },
+      pageTopicArn: token('hub.pageTopicArn'),
+      ticketTopicArn: token('hub.ticketTopicArn'),
       clusterset: { name: token('hub.clusterset.name') },
       runbookUrl: token('hub.runbookUrl'),
     });

@@ -81,7 +81,7 @@ describe('alarms without a topic', () => {
   function warnings(topics: readonly ('pageTopic' | 'ticketTopic')[]): readonly string[] {
     const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Platform');
     new FleetHub(stack, 'Hub', {
-      alarms: Object.fromEntries(topics.map((name) => [name, new Topic(stack, name)])),
+      ...Object.fromEntries(topics.map((name) => [name, new Topic(stack, name)])),
     });
     return Annotations.fromStack(stack)
       .findWarning('*', Match.stringLikeRegexp('nobody hears'))

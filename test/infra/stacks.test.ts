@@ -376,6 +376,7 @@ describe('a cluster', () => {
         controllers: ['endpoints', 'slices'],
         optInCleanup: true,
         historyDays: 7,
+        zonalShift: 'follow',
       },
       queues: { events: 'X', syncs: 'X', parked: 'X', quarantine: 'X' },
       eventsArn: 'X',

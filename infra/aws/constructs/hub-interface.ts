@@ -6,7 +6,14 @@ import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 export interface IFleetHub extends IConstruct {
   readonly settings: Pick<
     HubConfig,
-    'name' | 'registrationNumber' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
+    | 'name'
+    | 'registrationNumber'
+    | 'operatorRoleArns'
+    | 'encryption'
+    | 'pageTopicArn'
+    | 'ticketTopicArn'
+    | 'clusterset'
+    | 'runbookUrl'
   >;
   readonly registerFunction: IFunction;
   readonly ingestFunction: IFunction;

@@ -12,7 +12,13 @@ import { readProps } from './read-props.ts';
 export interface FleetHubAttributes
   extends Pick<
     HubInput,
-    'registrationNumber' | 'operatorRoleArns' | 'encryption' | 'alarms' | 'clusterset' | 'runbookUrl'
+    | 'registrationNumber'
+    | 'operatorRoleArns'
+    | 'encryption'
+    | 'pageTopicArn'
+    | 'ticketTopicArn'
+    | 'clusterset'
+    | 'runbookUrl'
   > {
   /** The hub has this name: the prop `name`, or output Name. */
   readonly name: string;

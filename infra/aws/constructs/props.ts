@@ -38,17 +38,14 @@ export interface HubInput {
   };
   /** Another number makes the next deploy register every cluster again. @default 0 */
   readonly registrationNumber?: number;
-  /** Topics receive the alarms. */
-  readonly alarms?: {
-    /** This topic receives the alarms that page. */
-    readonly pageTopic?: sns.ITopic;
-    /** The ARN may be given instead of pageTopic. */
-    readonly pageTopicArn?: string;
-    /** This topic receives the alarms that can wait for working hours. */
-    readonly ticketTopic?: sns.ITopic;
-    /** The ARN may be given instead of ticketTopic. */
-    readonly ticketTopicArn?: string;
-  };
+  /** This topic receives the alarms that page. */
+  readonly pageTopic?: sns.ITopic;
+  /** The ARN may be given instead of pageTopic. */
+  readonly pageTopicArn?: string;
+  /** This topic receives the alarms that can wait for working hours. */
+  readonly ticketTopic?: sns.ITopic;
+  /** The ARN may be given instead of ticketTopic. */
+  readonly ticketTopicArn?: string;
   /** `few` keeps three metrics of each cluster, and all metrics of trouble. `all` adds upstream's gauges. @default "few" */
   readonly clusterMetrics?: 'few' | 'all';
   /** `gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it. @default "gradual" */

@@ -28,12 +28,16 @@ export interface Alarms {
 
 export function alarmTopicsOf(
   scope: Construct,
-  { alarms, runbookUrl }: Pick<HubConfig, 'alarms' | 'runbookUrl'>,
+  {
+    pageTopicArn,
+    ticketTopicArn,
+    runbookUrl,
+  }: Pick<HubConfig, 'pageTopicArn' | 'ticketTopicArn' | 'runbookUrl'>,
 ): AlarmTopics {
   return {
     bySeverity: {
-      page: alarms.pageTopicArn ? Topic.fromTopicArn(scope, 'Page', alarms.pageTopicArn) : undefined,
-      ticket: alarms.ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', alarms.ticketTopicArn) : undefined,
+      page: pageTopicArn ? Topic.fromTopicArn(scope, 'Page', pageTopicArn) : undefined,
+      ticket: ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', ticketTopicArn) : undefined,
     },
     // Path in the package, and in a checkout.
     runbookUrl: runbookUrl ?? 'docs/runbook.md',
@@ -44,7 +48,7 @@ export function alarmTopicsOf(
 export function warnOfSilence(scope: Construct, { bySeverity }: AlarmTopics): void {
   for (const severity of ['page', 'ticket'] as const) {
     if (bySeverity[severity]) continue;
-    const text = `alarms.${severity}TopicArn is missing, so nobody hears of alarms with the severity ${severity} (docs/monitoring.md)`;
+    const text = `${severity}TopicArn is missing, so nobody hears of alarms with the severity ${severity} (docs/monitoring.md)`;
     Annotations.of(scope).addWarningV2(`fleet-endpoints:alarms-without-${severity}-topic`, text);
   }
 }

@@ -47,7 +47,7 @@ export function accountPolicy({ hub, clusters }: Config): object {
     'eks:DescribePodIdentityAssociation',
     'kms:DescribeKey',
     'kms:GetKeyPolicy',
-    ...(Object.values(hub.alarms).some(Boolean) ? ['sns:GetTopicAttributes'] : []),
+    ...(hub.pageTopicArn || hub.ticketTopicArn ? ['sns:GetTopicAttributes'] : []),
   ];
   return {
     Version: '2012-10-17',

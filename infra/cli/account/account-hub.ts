@@ -7,12 +7,13 @@ import { checkKey, keyPolicy, unusableKey } from './account-keys.ts';
 import { type Aws, inRegion } from './aws-cli.ts';
 
 export function checkHub(aws: Aws, hub: HubConfig): Promise<readonly Finding[]> {
-  const topics = Object.entries(hub.alarms).flatMap(([name, arn]) =>
-    arn ? [{ name, arn: arn as string }] : [],
-  );
+  const topics = (['pageTopicArn', 'ticketTopicArn'] as const).flatMap((name) => {
+    const arn = hub[name];
+    return arn ? [{ name, arn }] : [];
+  });
   const { table, queues, logs } = hub.encryption;
   return Promise.all([
-    ...topics.map(({ name, arn }) => finding('hub', `alarms.${name}`, () => topic(aws, hub, arn))),
+    ...topics.map(({ name, arn }) => finding('hub', name, () => topic(aws, hub, arn))),
     ...(table
       ? [
           finding('hub', 'encryption.table', () =>

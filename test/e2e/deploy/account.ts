@@ -39,7 +39,7 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
       account: cloud.account,
       region: cloud.region,
       lambdaConcurrencyLimit,
-      alarms: { pageTopicArn: topicArn },
+      pageTopicArn: topicArn,
     };
     await writeFile(file, stringify({ hub, clusters }));
   }
@@ -94,7 +94,7 @@ export function account(cloud: LocalCloud, folder: string): readonly Step[] {
             'shop: version of EKS': 'unknown',
             'shop: Pod Identity agent': 'unknown',
             'hub: roles of IAM': 'fine',
-            'hub: alarms.pageTopicArn': 'fine',
+            'hub: pageTopicArn': 'fine',
             'shop: Pod Identity association': 'fine',
             'shop: secret': 'wrong',
             'shop: API server, from this machine': 'fine',

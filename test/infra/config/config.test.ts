@@ -358,8 +358,8 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     ],
     [
       'a topic of another region',
-      `hub: { region: eu-central-1, alarms: { pageTopicArn: "arn:aws:sns:eu-west-1:111122223333:page" } }\nclusters: []`,
-      /^clusters.yaml:1:1: hub.alarms: the topic arn:aws:sns:eu-west-1:111122223333:page is not in hub.region, eu-central-1/,
+      `hub: { region: eu-central-1, pageTopicArn: "arn:aws:sns:eu-west-1:111122223333:page" }\nclusters: []`,
+      /^clusters.yaml:1:1: hub: the topic arn:aws:sns:eu-west-1:111122223333:page is not in hub.region, eu-central-1/,
     ],
     [
       'EKS without its certificate authority',

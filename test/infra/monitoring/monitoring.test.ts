@@ -358,7 +358,7 @@ describe('alarms', () => {
       const [hubStack, owners] = ['Hub', 'Owners'].map((name) => new Stack(app, name));
       const hub = new FleetHub(hubStack!, 'Hub', {
         name: 'Fleet',
-        alarms: { pageTopicArn: topic('page')[0] },
+        pageTopicArn: topic('page')[0],
       });
       for (const each of ['a', 'b', 'c'])
         new FleetCluster(owners!, each, {
@@ -416,7 +416,7 @@ describe('alarms', () => {
       env: { region: 'eu-central-1' },
     });
     const page = new Topic(stack, 'Page');
-    new FleetHub(stack, 'Hub', { alarms: { pageTopic: page } });
+    new FleetHub(stack, 'Hub', { pageTopic: page });
     const actions = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')).flatMap(
       (a) => a['Properties'].AlarmActions ?? [],
     );

@@ -20,7 +20,7 @@ const network = {
 const platform = new Stack(app, 'Platform', { env });
 const hub = new FleetHub(platform, 'Hub', {
   name: 'Fleet',
-  alarms: { pageTopic: new Topic(platform, 'Page') },
+  pageTopic: new Topic(platform, 'Page'),
   logRetention: RetentionDays.ONE_MONTH,
   removalPolicy: RemovalPolicy.DESTROY,
   vpc: Vpc.fromVpcAttributes(platform, 'Vpc', network),

@@ -27,7 +27,8 @@ hub:
   name: Fleet
   account: "111122223333"
   region: eu-west-1
-  alarms: { pageTopicArn: "${topicArn('page')}", ticketTopicArn: "${topicArn('ticket')}" }
+  pageTopicArn: "${topicArn('page')}"
+  ticketTopicArn: "${topicArn('ticket')}"
   encryption: { logs: "${keyArn}", table: "${tableKeyArn}", queues: "${tableKeyArn}" }
 clusters:
   - id: shop
@@ -124,8 +125,8 @@ describe('config check --account', () => {
       'hub: concurrent executions of Lambda',
       'hub: stacks of CloudFormation',
       'hub: roles of IAM',
-      'hub: alarms.pageTopicArn',
-      'hub: alarms.ticketTopicArn',
+      'hub: pageTopicArn',
+      'hub: ticketTopicArn',
       'hub: encryption.table',
       'hub: encryption.queues',
       'hub: encryption.logs',
@@ -159,7 +160,7 @@ describe('config check --account', () => {
     [
       'a topic that is not there',
       { [`sns get-topic-attributes ${topicArn('page')}`]: absent },
-      'hub: alarms.pageTopicArn',
+      'hub: pageTopicArn',
       /create-topic --name page/,
     ],
     [
@@ -169,7 +170,7 @@ describe('config check --account', () => {
           Attributes: { Policy: policy('events.amazonaws.com') },
         },
       },
-      'hub: alarms.pageTopicArn',
+      'hub: pageTopicArn',
       /sns:Publish/,
     ],
     [
@@ -179,7 +180,7 @@ describe('config check --account', () => {
           Attributes: { Policy: policy('cloudwatch.amazonaws.com'), KmsMasterKeyId: 'alias/aws/sns' },
         },
       },
-      'hub: alarms.pageTopicArn',
+      'hub: pageTopicArn',
       /kms:GenerateDataKey/,
     ],
     [
