@@ -74,11 +74,13 @@ export interface HistoryAnswer {
   readonly remarks: readonly string[];
 }
 
-/** A cluster, or with a namespace and a name a service of it. */
+/** A cluster, or with a namespace and a name a service of it, or one that selects the found pod. */
 export interface FoundName {
   readonly cluster: string;
   readonly namespace?: string;
   readonly service?: string;
+  /** The pod's name and its IPs. */
+  readonly pod?: string;
 }
 
 export interface SearchAnswer {

@@ -32,6 +32,7 @@ const queries: Record<string, Bound> = {
   'infra/clusterset/ask/read-set.ts readZones': 'command',
   'infra/cli/ask/lists/service-rows.ts serviceRows': 'command',
   'infra/cli/ask/zones/cluster-zones.ts readZones': 'command',
+  'infra/console/name-search.ts podsOf': 'command',
   'infra/cli/command/arguments/complete-names.ts namesFor': 'command',
   'infra/clusterset/console/clusterset-answer.ts readMember': 'command',
   'shared/clusters/audit.ts listAudit': 'command',

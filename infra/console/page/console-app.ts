@@ -33,6 +33,8 @@ let range: TimeRange = { minutes: 5, untilMs: undefined };
 let isPaused = false;
 let known: DashboardsAnswer | undefined;
 let shown: View | undefined;
+/** When the view that is shown was last answered, ms since the epoch. */
+let answeredMs: number | undefined;
 
 function fleetView(answer: DashboardsAnswer): View {
   const verdict = verdictView();
@@ -131,6 +133,7 @@ function navigate(): void {
   if (route.view === 'fleet' || route.view === 'cluster') writeRange();
   shown?.destroy();
   shown = viewOf(route, known);
+  answeredMs = undefined;
   content.replaceChildren(shown.element);
   const cluster = 'cluster' in route ? route.cluster : undefined;
   const links = [
@@ -184,11 +187,18 @@ async function refresh(): Promise<void> {
   const view = shown;
   try {
     await view?.refresh();
-    if (view === shown)
-      say(isPaused ? 'paused' : 'live', `${isPaused ? 'paused' : 'live'}, ${clockText(Date.now())}`);
+    if (view !== shown) return;
+    answeredMs = Date.now();
+    delete content.dataset['asOf'];
+    say(isPaused ? 'paused' : 'live', `${isPaused ? 'paused' : 'live'}, ${clockText(answeredMs)}`);
   } catch (e) {
-    if (view === shown)
-      say('stale', e instanceof Refused ? e.message : 'no answer: is the console still running?');
+    if (view !== shown) return;
+    const problem = e instanceof Refused ? e.message : 'no answer: is the console still running?';
+    if (answeredMs === undefined) return say('stale', problem);
+    // What is drawn may no longer be true: it loses its colours.
+    const asOf = `as of ${clockText(answeredMs)}`;
+    content.dataset['asOf'] = asOf;
+    say('stale', `${asOf}: ${problem}`);
   }
 }
 

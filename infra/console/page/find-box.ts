@@ -12,7 +12,7 @@ export function findBox(): HTMLElement {
   const input = h('input', {
     id: 'find',
     type: 'search',
-    placeholder: 'Search all clusters ( / )',
+    placeholder: 'Search names and pod IPs ( / )',
     'aria-label': 'Search all clusters',
     'aria-keyshortcuts': '/',
     autocomplete: 'off',
@@ -95,10 +95,10 @@ export function findBox(): HTMLElement {
 const hashTo = ({ cluster, namespace, service }: FoundName): string =>
   service === undefined ? hashOf('cluster', cluster) : hashOf('services', cluster, namespace, service);
 
-const titleOf = ({ cluster, namespace, service }: FoundName): string =>
-  service === undefined ? cluster : `${cluster}  ${namespace}/${service}`;
+const titleOf = ({ cluster, namespace, service, pod }: FoundName): string =>
+  service === undefined ? cluster : `${cluster}  ${namespace}/${service}${pod ? `  ${pod}` : ''}`;
 
 function noteOf({ found, more }: SearchAnswer): string {
-  if (found.length === 0) return 'No cluster or service has such a name.';
+  if (found.length === 0) return 'No cluster, service or selected pod has such a name or IP.';
   return more > 0 ? `${more} more: type more of the name.` : '';
 }

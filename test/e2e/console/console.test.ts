@@ -268,7 +268,39 @@ describe('the time of the charts', () => {
   });
 });
 
+describe('a hub that does not answer', () => {
+  it('everything is grey, as of the last answer, until it answers again', async () => {
+    const { page } = await show('service');
+    await page.waitForSelector('.summary');
+    await page.route('**/api/**', (route) => route.abort());
+    await expect
+      .poll(() => page.locator('main').getAttribute('data-as-of'))
+      .toMatch(/^as of \d\d:\d\d:\d\d$/);
+    expect(await page.locator('#live').textContent()).toMatch(/^as of \d\d:\d\d:\d\d: no answer/);
+    const filter = await page.locator('main').evaluate((main) => getComputedStyle(main).filter);
+    expect(filter).toBe('grayscale(1)');
+    await picture(page, 'away');
+    await page.unroute('**/api/**');
+    await expect.poll(() => page.locator('main').getAttribute('data-as-of')).toBeNull();
+    await page.close();
+  });
+});
+
 describe('the search of all clusters', () => {
+  it('a service is found by the name and by the IP of its pod', async () => {
+    const { page, faults } = await show('fleet');
+    await page.locator('#find').fill('cart-');
+    const first = page.locator('.results a').first();
+    await expect.poll(() => first.textContent()).toMatch(/^demo-1 {2}shop\/cart {2}cart-\S+ 10\./);
+    const [, ip = ''] = /(10\.\S+)/.exec((await first.textContent()) ?? '') ?? [];
+    await page.locator('#find').fill(`demo-1 ${ip}`);
+    await expect.poll(() => first.textContent()).toContain(ip);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toMatch(/#\/services\/demo-1\/shop\/cart$/);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   it('the key / moves the focus to the search, arrows move along the names, and Enter opens one', async () => {
     const { page, faults } = await show('fleet');
     await page.keyboard.press('/');
@@ -292,7 +324,7 @@ describe('the search of all clusters', () => {
     await page.locator('#find').fill('no such name');
     await expect
       .poll(() => page.locator('.results .note').textContent())
-      .toBe('No cluster or service has such a name.');
+      .toBe('No cluster, service or selected pod has such a name or IP.');
     await page.keyboard.press('Escape');
     expect(await page.locator('.results').isVisible()).toBe(false);
     await page.locator('#find').fill('demo');
@@ -414,6 +446,14 @@ describe('the time line of a service', () => {
     await expect
       .poll(() => rows.first().textContent())
       .toMatch(/^(Endpoints and )?IPv4 slices10\.244\.\d+\.\d+ads-.*ready.*\d{4}-\d\d-\d\d /);
+    // The page opens on the moment, and says so at its top.
+    await expect
+      .poll(() => page.locator('.then').evaluate((then) => then.getBoundingClientRect().top < innerHeight))
+      .toBe(true);
+    expect(await page.locator('.moment').textContent()).toMatch(/^The addresses at \d{4}-\d\d-\d\d /);
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await expect.poll(() => page.url()).toMatch(/\/shop\/ads$/);
+    expect(await page.locator('.moment').isVisible()).toBe(false);
     expect(faults).toEqual([]);
     await page.close();
   });

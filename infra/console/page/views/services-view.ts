@@ -7,6 +7,7 @@ import { h } from '../dom.ts';
 import { hashOf, type Route } from '../route.ts';
 import { searchField } from '../search-field.ts';
 import { explanationView } from './explanation-view.ts';
+import { momentBanner } from './moment-banner.ts';
 import { timeLine } from './time-line.ts';
 
 type Chosen = Extract<Route, { readonly view: 'services' }>;
@@ -47,12 +48,15 @@ export function servicesView(
   const { namespace, service } = chosen;
   const command = (verb: string, ...more: readonly string[]): HTMLElement =>
     commandLine(commandText(deployed?.table, verb, cluster, `${namespace}/${service}`, ...more));
+  const moment = momentBanner(() => line.leave());
+  moment.show(chosen.atMs);
   const line = timeLine(
     (atMs) => ask<Then>('/api/then', { cluster, namespace, service, at: String(atMs) }),
     (atMs) => {
       const at = atMs === undefined ? [] : [new Date(atMs).toISOString()];
       // A change of location.hash would draw the whole page again.
       history.replaceState(null, '', hashOf('services', cluster, namespace, service, ...at));
+      moment.show(atMs);
     },
     (atMs) => command('explain', '--at', new Date(atMs).toISOString()),
     chosen.atMs,
@@ -92,7 +96,7 @@ export function servicesView(
     ),
     detail,
   );
-  if (chosen.service) detail.append(explanation.element);
+  if (chosen.service) detail.append(moment.element, explanation.element);
   else
     detail.append(
       h(
@@ -164,7 +168,8 @@ export function servicesView(
         ]);
         explanation.show(present);
         line.show(runs);
-        if (!explanation.element.isConnected) detail.replaceChildren(explanation.element);
+        if (!explanation.element.isConnected) detail.replaceChildren(moment.element, explanation.element);
+        line.open();
       } catch (e) {
         // The API refuses a service that the cluster does not have.
         if (!(e instanceof Refused)) throw e;

@@ -31,6 +31,7 @@ export function timeLine(
 ) {
   let runs: readonly RunText[] = [];
   let drawn = '';
+  let isLinked = chosenMs !== undefined;
   const search = searchField('run-search', 'pod, address or reason', draw);
   const kind = h(
     'select',
@@ -86,13 +87,17 @@ export function timeLine(
       dateText(atMs),
     );
     button.addEventListener('click', () => {
-      chosenMs = atMs === chosenMs ? undefined : atMs;
-      choose(chosenMs);
-      draw();
-      if (chosenMs === undefined) then.replaceChildren();
-      else void showThen(chosenMs);
+      pick(atMs === chosenMs ? undefined : atMs);
     });
     return h('li', { class: ofRun }, button, ' ', headline.slice(headline.indexOf(' ') + 1), lineList(lines));
+  }
+
+  function pick(atMs: number | undefined): void {
+    chosenMs = atMs;
+    choose(atMs);
+    draw();
+    if (atMs === undefined) then.replaceChildren();
+    else void showThen(atMs);
   }
 
   /** Places each mark by its time. */
@@ -122,6 +127,13 @@ export function timeLine(
 
   return {
     element,
+    /** Brings the moment of the link into view, once it is drawn with all that is above it. */
+    open(): void {
+      if (!isLinked || then.childElementCount === 0) return;
+      isLinked = false;
+      then.scrollIntoView({ block: 'center' });
+    },
+    leave: (): void => pick(undefined),
     show({ runs: newRuns, remarks }: HistoryAnswer): void {
       const text = JSON.stringify([newRuns, remarks]);
       if (text === drawn) return;

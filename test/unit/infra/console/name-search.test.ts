@@ -7,6 +7,7 @@ import { indexNamespace } from '#shared/store/inputs/namespaces.ts';
 import { putObject } from '#shared/store/inputs/objects.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/memory/table-memory.ts';
+import { aPod, aService, smallCluster } from '#test/support/small-cluster.ts';
 import { service } from '#test/unit/shared/controllers/slices/fixtures.ts';
 
 let now = 0;
@@ -82,4 +83,22 @@ it('a failed read is not kept', async () => {
   } as unknown as typeof table;
   await expect(search(refused, 'web')).rejects.toThrow('throttled');
   expect((await search(table, 'web')).found).toHaveLength(1);
+});
+
+it('a service is found by a pod that it selects, by name and by IP, where no name is found', async () => {
+  const { world, pass } = await smallCluster([
+    aService(),
+    aService({ selector: { app: 'b' } }, 'other'),
+    aPod(0),
+    aPod(1),
+  ]);
+  await pass(8);
+  const search = nameSearch(() => now);
+  const found = async (text: string) => (await search(world.table, text)).found;
+  const pod = { cluster: 'c', namespace: 'default', service: 'svc', pod: 'pod-1 10.1.0.2 fd00::2' };
+  expect(await found('pod-1')).toEqual([pod]);
+  expect(await found('10.1.0.2')).toEqual([pod]);
+  expect(await found('c FD00::2')).toEqual([pod]);
+  expect(await found('other')).toEqual([{ cluster: 'c', namespace: 'default', service: 'other' }]);
+  expect(await found('10')).toEqual([]);
 });
