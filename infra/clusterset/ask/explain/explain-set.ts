@@ -35,7 +35,7 @@ export function explainSet(input: SetInput): ExplainedSet | undefined {
   if (!serviceExport && !imports) return undefined;
   const { sources, hinted } = sourcesOf(input, merged);
   const importers = input.importers.map((importer) => importerOf(input, importer, merged));
-  const exporting = serviceExport && exportFacts(input, merged, importers);
+  const exporting = serviceExport && exportFacts(input, merged, { importers, sources });
   return {
     set: {
       set: membershipOf(cluster).set,

@@ -1,6 +1,11 @@
 /** Labelled lines about a cluster's own export and own import. */
 
-import type { Fact, ImporterExplanation } from '#infra/cli/ask/explain/explanation.ts';
+import type {
+  Fact,
+  ImporterExplanation,
+  SetExplanation,
+  SourceExplanation,
+} from '#infra/cli/ask/explain/explanation.ts';
 import { fact, timeText } from '#infra/cli/ask/explain/facts.ts';
 import { staysInSet, validityOf } from '#shared/clusterset/exports/export-validity.ts';
 import { type CheckedExport, checkExport } from '#shared/clusterset/exports/exported-service.ts';
@@ -20,7 +25,7 @@ import { sourceStatus } from './source-status.ts';
 export function exportFacts(
   input: SetInput,
   merged: MergedExports | undefined,
-  importers: readonly ImporterExplanation[],
+  { importers, sources }: Pick<SetExplanation, 'importers' | 'sources'>,
 ): { readonly summary: string; readonly facts: readonly Fact[] } {
   const { cluster, serviceExport, now } = input;
   const { validity, problems } = ownExport(input);
@@ -29,12 +34,13 @@ export function exportFacts(
   const others = importers
     .filter((i) => i.cluster !== cluster.id && i.state === 'imported')
     .map((i) => i.cluster);
+  const own = sources.find((source) => source.cluster === cluster.id);
   const reach = others.length > 0 ? `imported by ${others.join(' and ')}` : 'imported by no other cluster';
   const standing = sourceStatus(cluster, now);
   const silent = standing.state === 'fresh' ? '' : `; it is ${standing.state}: ${standing.why}`;
   return {
     summary: validity.valid
-      ? `Exported, ${standing.state === 'evicted' ? 'and taken out of every import' : reach}${silent}.`
+      ? `Exported, ${standing.state === 'evicted' ? 'and taken out of every import' : reach}${silent}${withoutAddresses(own)}.`
       : `Its export is not valid (${validity.reason}: ${validity.message}).`,
     facts: [
       ...fact('Valid', valid),
@@ -52,6 +58,14 @@ export function exportFacts(
       ...fact('Pod ranges', membershipOf(cluster).exports.podCidrs?.join(', ') ?? 'any address'),
     ],
   };
+}
+
+/** An import that lists none of the pods is as good as none. */
+function withoutAddresses(own: SourceExplanation | undefined): string {
+  const [pod] = own?.pods ?? [];
+  return own && pod && own.addresses === 0
+    ? `; none of its pods is an address there, as ${pod.pod}: ${pod.why}`
+    : '';
 }
 
 /** Undefined: the set has the export if it is valid, and otherwise lacks it. */

@@ -3,6 +3,7 @@
  * and a metric counts them.
  */
 import { expect, it } from 'vitest';
+import { explain } from '#infra/cli/ask/explain-service.ts';
 import { conditionsOf, exporter, imported, importer, pod } from '#test/clusterset/support/set-objects.ts';
 import { SetWorld } from '#test/clusterset/support/set-world.ts';
 
@@ -21,6 +22,14 @@ it('an import without an address, because a range was forgotten, is told in the 
   for (const id of ['a', 'c'])
     expect(conditionsOf(world, id, 'ServiceImport')).toEqual([`Ready True Ready: ${leftOut}`]);
   expect(world.metrics.get('AddressesOutside')).toBeGreaterThan(0);
+  const { summary } = await explain(
+    world.table,
+    { cluster: 'b', namespace: 'shop', name: 'web' },
+    world.nowMs,
+  );
+  expect(summary).toMatch(
+    /Exported, imported by a and c; none of its pods is an address there, as web-1: .*podCidrs/,
+  );
 });
 
 it('a single pod outside of the ranges is told too, until it is gone', async () => {
