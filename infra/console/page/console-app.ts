@@ -35,6 +35,8 @@ let known: DashboardsAnswer | undefined;
 let shown: View | undefined;
 /** When the view that is shown was last answered, ms since the epoch. */
 let answeredMs: number | undefined;
+/** Number of refreshes so far. An answer that was overtaken by a later one says nothing of the state. */
+let refreshes = 0;
 
 function fleetView(answer: DashboardsAnswer): View {
   const verdict = verdictView();
@@ -185,14 +187,16 @@ function viewOf(route: Route, answer: DashboardsAnswer): View {
 
 async function refresh(): Promise<void> {
   const view = shown;
+  const turn = ++refreshes;
+  const isOvertaken = (): boolean => view !== shown || turn !== refreshes;
   try {
     await view?.refresh();
-    if (view !== shown) return;
+    if (isOvertaken()) return;
     answeredMs = Date.now();
     delete content.dataset['asOf'];
     say(isPaused ? 'paused' : 'live', `${isPaused ? 'paused' : 'live'}, ${clockText(answeredMs)}`);
   } catch (e) {
-    if (view !== shown) return;
+    if (isOvertaken()) return;
     const problem = e instanceof Refused ? e.message : 'no answer: is the console still running?';
     if (answeredMs === undefined) return say('stale', problem);
     // What is drawn may no longer be true: it loses its colours.

@@ -28,6 +28,8 @@ const views = {
 /** The flapping service of the demonstration. */
 const flapping = '/#/services/demo-1/shop/ads';
 
+const silent = 'as of 2026-01-02T00:00:00Z: the relay is silent since';
+
 /** This widget is empty in a local run, which lacks secrets with credentials. */
 const withoutValues = 'Days until credentials end';
 
@@ -271,7 +273,7 @@ describe('the time of the charts', () => {
 describe('a hub that does not answer', () => {
   it('everything is grey, as of the last answer, until it answers again', async () => {
     const { page } = await show('service');
-    await page.waitForSelector('.summary');
+    await page.waitForSelector('.picker li');
     await page.route('**/api/**', (route) => route.abort());
     await expect
       .poll(() => page.locator('main').getAttribute('data-as-of'))
@@ -544,7 +546,8 @@ describe('the table of the fleet', () => {
     const rows = Array.from({ length: 1_000 }, (_, i) => ({
       ...row,
       cluster: `c-${i}`,
-      ...(i === 777 && { heartbeatAge: 600 }),
+      unreachable: 0,
+      ...(i === 777 && { heartbeatAge: 600, notKnown: silent }),
     }));
     await page.route('**/api/fleet*', (route) => route.fulfill({ json: rows }));
     await page.goto(`${url}/#/fleet`);
@@ -568,6 +571,7 @@ describe('the table of the fleet', () => {
       cluster: `c-${i}`,
       labels,
       heartbeatAge: i === 3 ? 600 : 1,
+      ...{ notKnown: i === 3 ? silent : '', unreachable: 0 },
     }));
     await page.route('**/api/fleet*', (route) => route.fulfill({ json: rows }));
     await page.goto(`${url}/#/fleet`);
@@ -642,7 +646,7 @@ describe('fleet-endpoints explain', () => {
     expect(failed).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /no service nothing in namespace shop of demo-1: there are ads, cart, catalog, (derived-\w+, )?search, web\n$/,
+        /no service nothing in namespace shop of demo-1: there are ads, cart, catalog, checkout, (derived-\w+, )?reviews, search, web\n$/,
       ),
     });
     expect(await explain('demo-9', 'shop/web')).toMatchObject({
