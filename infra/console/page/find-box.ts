@@ -12,7 +12,7 @@ export function findBox(): HTMLElement {
   const input = h('input', {
     id: 'find',
     type: 'search',
-    placeholder: 'Search names and pod IPs ( / )',
+    placeholder: 'Names, pods and IPs ( / )',
     'aria-label': 'Search all clusters',
     'aria-keyshortcuts': '/',
     autocomplete: 'off',
