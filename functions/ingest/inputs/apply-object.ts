@@ -79,8 +79,8 @@ async function write(
 }
 
 /**
- * Returns true for the change of a Pod that only answers read. It is no write that lists and walks would have
- * to know of: the namespace holds the Pod as before.
+ * Returns true if nothing but what answers read of a Pod has changed. Lists and walks need not know of such a
+ * write, because the namespace holds the Pod as before.
  */
 const isOfAnswersAlone = (
   kind: InputKind,

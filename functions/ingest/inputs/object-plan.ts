@@ -23,8 +23,8 @@ export interface VersionedEntry {
   /** True for an entry of a list. The object had this state at `asOf`, in spite of any stored record. */
   readonly listed?: boolean;
   /**
-   * Every service is woken after the list (shared/clusters/relay/first-lists.ts, beginFirstList), and until
-   * it is applied whole its parts come again.
+   * The object is of a first list. Every service is woken after it (shared/clusters/relay/first-lists.ts,
+   * beginFirstList), and its parts come again until it is applied whole.
    */
   readonly ofFirstList?: boolean;
 }

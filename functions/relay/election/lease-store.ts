@@ -16,8 +16,8 @@ export interface LeaseStore {
   /** Undefined when there is no Lease. */
   read(signal: AbortSignal): Promise<Lease | undefined>;
   /**
-   * `over`: the Lease that it replaces, or undefined to create one. Resolves to undefined on a conflict.
-   * `taken`: the holder changes.
+   * Replaces the Lease `over`, or creates one if that is undefined. `taken`: the holder changes. Resolves to
+   * undefined on a conflict.
    */
   write(
     content: LeaseContent,

@@ -92,8 +92,8 @@ export async function beginProbe(deps: SyncDeps, cluster: ClusterRecord, leaseId
 
 /**
  * Resolves to the client of the cluster's API, and to the record with the hub's name as a writer there. If
- * the circuit is open, the run probes the cluster first, and an answer closes the circuit. Throws
- * RequeueAfter if there is none.
+ * the circuit is open, the run probes the cluster first: an answer closes the circuit, and without one the
+ * run throws RequeueAfter.
  */
 export async function connect(deps: SyncDeps, cluster: ClusterRecord, timeoutMs: () => number) {
   const named = {

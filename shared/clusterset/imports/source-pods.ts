@@ -137,8 +137,8 @@ function roomOf(sources: readonly (readonly boolean[])[], most: number): readonl
 }
 
 /**
- * Gives each source the same share of `most`, and what it does not need to the others. The first sources get
- * the rest.
+ * Gives each source the same share of `most`. What a source does not need goes to the others, and what cannot
+ * be shared equally to the first ones.
  */
 function shares(needs: readonly number[], most: number): readonly number[] {
   let left = most;

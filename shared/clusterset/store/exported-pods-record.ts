@@ -18,7 +18,7 @@ export interface StoredExportedPods {
 
 export interface ToSave extends Pick<StoredExportedPods, 'incarnation'> {
   readonly text: string | undefined;
-  /** As the run read the item before it read the records of `text`. */
+  /** The item as the run read it, before it read the records of `text`. */
   readonly before: StoredExportedPods | undefined;
   /** Maximum size of the deflated text, bytes. */
   readonly maxBytes: number;

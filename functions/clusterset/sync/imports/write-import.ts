@@ -143,7 +143,7 @@ async function withoutDerived(run: WrittenImport, notReady: NotReady): Promise<O
   return failure?.reason === 'Failed' ? refused(run, message) : ok;
 }
 
-/** All of an import that follows its derived Service, and what becomes of the run. */
+/** Writes what follows the derived Service, and decides what becomes of the run. */
 async function writeEndpoints(run: WrittenDerived): Promise<Outcome> {
   const { ownApi, merged, derived, slices, read, refusals, notes } = run;
   const withAddresses = await writeAddresses(run, ownApi, run);
