@@ -17,7 +17,6 @@ import type { FunctionName } from '#infra/bundle-options.ts';
 import type { HubConfig } from '#infra/config/config.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
 import { hubEnv } from '#shared/contract/env.ts';
-import { logGroupNameOf } from '#shared/contract/log-groups.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 import { keyUse, useOfKeys } from './customer-keys.ts';
 import { functionCode } from './function-code.ts';
@@ -61,7 +60,8 @@ export class HubFunction extends Construct {
     const { hub, table } = props;
     this.#keys = hub.encryption;
     const logGroup = new LogGroup(this, 'Logs', {
-      logGroupName: logGroupNameOf(hub.name, props.code),
+      // The bill finds it by name in an app whose stacks have names of their own.
+      logGroupName: `${hub.name}-${props.code}`,
       retention: hub.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
       ...(hub.encryption.logs && { encryptionKey: Key.fromKeyArn(this, 'LogsKey', hub.encryption.logs) }),

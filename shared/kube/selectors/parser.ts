@@ -4,7 +4,6 @@
  */
 import { labelKeyErrors, labelValueErrors } from './label-errors.ts';
 import { int64, type Operator, type Requirement } from './label-selector.ts';
-import { end, type Token, tokensOf } from './lexer.ts';
 
 export type ParsedRequirements =
   | { readonly requirements: readonly Requirement[]; readonly error?: never }
@@ -158,3 +157,24 @@ function newRequirement(key: string, operator: Operator, values: readonly string
 
 const invalid = (value: string, errors: readonly string[]): string =>
   `Invalid value: ${JSON.stringify(value)}: ${errors.join('; ')}`;
+
+const symbols = [')', ',', '!', '==', '=', '>', 'in', '<', '!=', 'notin', '('] as const;
+
+/** A token of a label selector, as apimachinery's pkg/labels scans it. */
+interface Token {
+  readonly kind: (typeof symbols)[number] | 'identifier' | 'end';
+  /** As it is in the text; empty at the end. */
+  readonly literal: string;
+}
+
+const end: Token = { kind: 'end', literal: '' };
+
+/** The last token is the end. */
+function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  for (const [literal] of text.matchAll(/==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+/g)) {
+    const kind = symbols.find((symbol) => symbol === literal) ?? 'identifier';
+    tokens.push({ kind, literal });
+  }
+  return [...tokens, end];
+}

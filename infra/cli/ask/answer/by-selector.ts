@@ -1,4 +1,5 @@
 /** A Service with a selector, or with one by annotation: what its pods should be, and what is served. */
+
 import {
   annotationOverCapacity,
   annotationSelector,
@@ -22,10 +23,10 @@ import {
   isDifferent,
   unwrittenCause,
 } from './difference.ts';
+import { someNames } from './named-pods.ts';
 import { portsWithout, type Reach, type ServedEndpoint, servedEndpoints } from './reach.ts';
 import { type SelectedPod, selectedPods } from './selected-pods.ts';
 import { managerOf } from './served-objects.ts';
-import { sharedAddresses } from './shared-addresses.ts';
 import type { World } from './world.ts';
 
 export function bySelector(world: World, service: Service, selector: Selector): About {
@@ -194,4 +195,22 @@ function overCapacity(
       'let the clients read EndpointSlices: Endpoints list 1,000 addresses at most',
     ),
   ];
+}
+
+/** Pods with one address: hostNetwork pods on one node, or an address that was given twice. */
+function sharedAddresses(live: readonly SelectedPod[]): readonly Cause[] {
+  const byAddress = Map.groupBy(live, ({ pod }) => pod.status?.podIP ?? '');
+  return [...byAddress].flatMap(([address, alike]) => {
+    if (address === '' || alike.length < 2) return [];
+    const isHost = alike.every(({ pod }) => pod.spec?.hostNetwork);
+    const text = `pods ${someNames(alike.map((p) => p.name))} share the address ${address}`;
+    const cause = isHost
+      ? note('SharedAddress', `${text}: they use the network of one node (hostNetwork)`)
+      : warning(
+          'SharedAddress',
+          `${text}: a proxy sees one endpoint`,
+          'look for a fault of the network plugin',
+        );
+    return [{ ...cause, pods: alike.map((p) => p.name) }];
+  });
 }

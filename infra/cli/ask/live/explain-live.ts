@@ -1,6 +1,8 @@
 /** Explains a Service from the cluster itself: without a hub, and with nothing installed in the cluster. */
+
 import { healthOf } from '#infra/cli/ask/answer/health.ts';
 import type { ServedObject } from '#infra/cli/ask/answer/served-objects.ts';
+import type { World } from '#infra/cli/ask/answer/world.ts';
 import { explainPods } from '#infra/cli/ask/explain/explain-pods.ts';
 import type { Explanation, Fact, FactGroup } from '#infra/cli/ask/explain/explanation.ts';
 import { serviceFacts } from '#infra/cli/ask/explain/facts.ts';
@@ -12,7 +14,6 @@ import { endpointsManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kub
 import type { Service } from '#shared/kube/types.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { type LiveAnswer, readAnswer } from './read-world.ts';
-import { unknownOf } from './unknown.ts';
 
 export interface LiveQuestion {
   /** The name of the context, for the first line. */
@@ -113,4 +114,35 @@ function builtInWriters(service: Service | undefined): Writers {
     endpoints: alike(endpointsManagedBy),
     slices: alike(by === 'opt-in' ? optInManagedBy : slicesManagedBy),
   };
+}
+
+const consequences: { readonly [kind: string]: string } = {
+  pods: 'which pods the selector matches, and why they are not ready',
+  nodes: 'whether nodes are ready, and their zones',
+  endpoints: 'the Endpoints, which old clients read',
+  events: 'messages of probes, of the scheduler and of refused writes',
+  deployments: 'whether a Deployment is scaled to zero, and the labels of its pods',
+  replicasets: 'whether a ReplicaSet may create its pods, and the labels of these',
+  statefulsets: 'whether a StatefulSet is scaled to zero, and the labels of its pods',
+  daemonsets: 'the labels of a DaemonSet’s pods',
+  networkpolicies: 'whether a NetworkPolicy drops the traffic',
+  namespaces: 'whether the namespace is being deleted',
+  'pods of other namespaces': 'whether pods of another namespace have these labels',
+  'services of other namespaces': 'whether another namespace has a Service of that name',
+};
+
+/** What follows from kinds that could not be read. */
+function unknownOf(unread: LiveCluster['unread'], { around, service }: World): readonly string[] {
+  const refused = [...unread].map(
+    ([kind, why]) => `${consequences[kind] ?? kind}: ${kind} could not be read (${why})`,
+  );
+  const isExported = around.serviceExport !== undefined && service !== undefined;
+  return [
+    ...refused,
+    ...(isExported
+      ? [
+          'whether the exports of other clusters conflict (headless or not, type, ports): each cluster sees its own ServiceExport alone, and its conditions',
+        ]
+      : []),
+  ];
 }
