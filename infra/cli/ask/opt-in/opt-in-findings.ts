@@ -33,6 +33,7 @@ export function optInFindings(
     annotation(service),
     clusterSwitch(service, cluster),
     hub(cluster, now),
+    ...zonalShift(cluster),
     state(explanation),
     ...liveFindings(live, cluster.settings.optInCleanup),
     exported(input),
@@ -131,6 +132,32 @@ function hub(cluster: ClusterRecord, now: number): OptInFinding {
     text,
     bad.length > 0 ? 'fleet-endpoints doctor' : null,
   );
+}
+
+/** Without its selector the Service leaves EKS's own protection against an impaired zone. */
+function zonalShift({ api, settings, zones }: ClusterRecord): readonly OptInFinding[] {
+  if (api?.auth?.type !== 'eks') return [];
+  if (settings.zonalShift === 'ignore')
+    return [point('ZonalShift', 'applies', 'settings.zonalShift: ignore keeps the pods of a shifted zone')];
+  switch (zones.reading?.state) {
+    case 'read':
+      return [
+        point('ZonalShift', 'fine', "the hub follows the cluster's zonal shifts within about a minute"),
+      ];
+    case 'off':
+      return [point('ZonalShift', 'fine', 'zonal shift is not enabled for the cluster')];
+    case 'denied':
+      return [
+        point(
+          'ZonalShift',
+          'blocks',
+          "the hub may not read the cluster's zonal shifts, so the pods of a shifted zone would stay",
+          'give api.auth.roleArn the statement of docs/zones.md, or set settings.zonalShift: ignore',
+        ),
+      ];
+    default:
+      return [point('ZonalShift', 'unknown', "the cluster's zonal shifts have not been read yet")];
+  }
 }
 
 const verdictOf: { readonly [S in ServiceState]?: OptInFinding['verdict'] } = {

@@ -4,6 +4,7 @@ export const optInCodes = [
   'Annotation',
   'Switch',
   'Hub',
+  'ZonalShift',
   'State',
   'Cluster',
   'SelectorOwner',

@@ -160,6 +160,27 @@ it('a Service that is exported is told so: its imports follow the annotation too
   expect(codeOf(input())).toMatchObject({ verdict: 'fine' });
 });
 
+it.each([
+  ['read', 'follow', 'fine'],
+  ['off', 'follow', 'fine'],
+  ['denied', 'follow', 'blocks'],
+  ['unreachable', 'follow', 'unknown'],
+  ['read', 'ignore', 'applies'],
+] as const)('zonal shifts of EKS that are %s, with %s: %s', (state, zonalShift, verdict) => {
+  const record = clusterRecord({ mode: 'shadow' });
+  const given = input({
+    cluster: {
+      ...record,
+      api: { url: 'https://eks.example', auth: { type: 'eks', clusterName: 'shop' } },
+      settings: { ...record.settings, zonalShift },
+      zones: { ...record.zones, reading: { state, sinceMs: 1 } },
+    },
+  });
+  const codes = optInFindings(given, explainService(given), live());
+  expect(codes.find((f) => f.code === 'ZonalShift')?.verdict).toBe(verdict);
+  expect(findings({}).some((f) => f.code === 'ZonalShift')).toBe(false);
+});
+
 it('a Service that differs blocks in one sentence, and explain has the differences', () => {
   const differing = input({
     cluster: clusterRecord({ mode: 'shadow' }),
