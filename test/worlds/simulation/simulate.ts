@@ -109,6 +109,8 @@ async function waitsForSweep({ table }: World): Promise<boolean> {
   return (
     meta.lists.ownListsWanted.length > 0 ||
     meta.modeSwitch.wakesPending ||
+    // Every zone comes back.
+    meta.zones.wokenFor !== '' ||
     (meta.lists.suppressesWakeUps && missingFirstLists(meta).length === 0)
   );
 }

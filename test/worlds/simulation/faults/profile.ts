@@ -102,6 +102,8 @@ export interface Profile {
   readonly isBeside: boolean;
   readonly optInChanges: number;
   readonly optInSwitches: number;
+  /** How often an operator sends traffic away from a zone, for some seconds (zones.ts). */
+  readonly zoneSwitches: number;
   /** `large`: one more namespace, whose objects are as large as an API server stores (large-tenant.ts). */
   readonly tenant: 'ordinary' | 'large';
   /**
@@ -235,6 +237,7 @@ export const ordinary = {
   isBeside: false,
   optInChanges: 0,
   optInSwitches: 0,
+  zoneSwitches: 0,
   cleanup: true,
   clusters: 1,
 } as const satisfies Partial<Profile>;

@@ -89,6 +89,17 @@ export const mutants: readonly Mutant[] = [
     ...sendsLate('ingest', (change) => change.remove?.includes('unnotified') ?? false),
   },
   {
+    name: 'nobody wakes the services when a zone comes back',
+    profile: { ...crashing, crashes: 0, zoneSwitches: 3 },
+    table: (table, actor) => ({
+      ...table,
+      update: async (key, change, condition) =>
+        is('sweep', actor) && change.set?.['awayWoken'] !== undefined
+          ? undefined
+          : table.update(key, change, condition),
+    }),
+  },
+  {
     name: 'ingest never sends the wake-ups after first lists',
     seeds: [15, 8, 5],
     table: (table) => ({

@@ -1,6 +1,7 @@
 /** Watches every write of an output: who makes it, and whether it takes away what is alive. */
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/clusters/api/port.ts';
+import type { ZoneAway } from '#shared/clusters/zones-away.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
@@ -59,6 +60,9 @@ interface OutputsOf {
   readonly name: string;
 }
 
+/** A run that began before the end of a zone's time, by its own clock, has ended after this, ms. */
+const runsEndMs = 60_000;
+
 export function monitor(monitored: Monitored): Monitor {
   const { cluster, store, table, profile, fail, isBeginning, wentBackAt, wrote } = monitored;
   let writes = 0;
@@ -75,6 +79,9 @@ export function monitor(monitored: Monitored): Monitor {
   /** Nodes that were not always there: without its node a pod is in no slice (ES-32). */
   const restless = new Set<string>();
   store.watch('Node', ({ object }) => void (!isBeginning() && restless.add(object.metadata.name)));
+
+  /** Until when runs may leave the pods of a Node out, because its zone is away. By zone, which has its name. */
+  const awayUntil = new Map<string, number>();
 
   const podReads = new PodReads();
   const listedSlices = new ListedSlices();
@@ -102,6 +109,10 @@ export function monitor(monitored: Monitored): Monitor {
       },
       async update(key, change, condition) {
         const item = await inner.update(key, change, condition);
+        const away = key.sk === 'META' ? change.set?.['awayOps'] : undefined;
+        if (item && typeof away === 'string')
+          for (const { zone, untilMs } of JSON.parse(away) as readonly ZoneAway[])
+            awayUntil.set(zone, untilMs + runsEndMs);
         if (item && key.sk === 'META' && change.set?.['unbound'] !== undefined) unboundAt ??= actor.now;
         const raises = change.add?.['gen'] !== undefined || change.set?.['gen'] !== undefined;
         if (item && raises) raisedBy.set(key.pk, { actor, gen: item['gen'] as number });
@@ -247,6 +258,7 @@ export function monitor(monitored: Monitored): Monitor {
     const service = store.find('Service', namespace, name);
     if (!pod || !isEndpoint(pod, asWritten(kind, service))) return;
     if (kind !== 'Endpoints' && restless.has(pod.spec?.nodeName ?? '')) return;
+    if (now() < (awayUntil.get(pod.spec?.nodeName ?? '') ?? 0)) return;
     if (actor.paused) {
       missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
       return;

@@ -14,6 +14,7 @@ import { addAll } from '#shared/workqueue/add-all.ts';
 import { wakeNow } from '#shared/workqueue/rules/message.ts';
 import { checkCircuit, watchedMetrics } from '#test/worlds/simulation/faults/away.ts';
 import { modeOf } from '#test/worlds/simulation/faults/profile.ts';
+import { sendAway } from '#test/worlds/simulation/faults/zones.ts';
 import type { Random } from '#test/worlds/simulation/random.ts';
 import type { Processes } from './processes.ts';
 import type { Message } from './queue.ts';
@@ -66,6 +67,21 @@ export class Operations {
       who: 'operator',
       what,
       ...change,
+    });
+  }
+
+  /** A zone is away for some seconds, and comes back by itself before the last fault is over. */
+  planZoneSwitch(random: Random): void {
+    const { faultsUntilMs } = this.#world.profile;
+    const from = random.between(0, faultsUntilMs - 4000);
+    const forMs = Math.min(random.between(2_000, 30_000), faultsUntilMs - from - 1_000);
+    this.#world.scheduler.after(from, () => {
+      const nodes = this.#world.store.list('Node', '');
+      if (nodes.length === 0) return;
+      const zone = random.pick(nodes).metadata.name;
+      const sinceMs = this.#world.scheduler.now;
+      const sent = { zone, sinceMs, untilMs: sinceMs + forMs, by: 'operator' };
+      this.#switch(`zone ${zone} away`, (table) => sendAway(table, this.#world.cluster, sent));
     });
   }
 

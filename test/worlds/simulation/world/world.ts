@@ -15,6 +15,7 @@ import { drawTenant, isOfTenant, LargeTenant } from '#test/worlds/simulation/fau
 import { drawLongOutage } from '#test/worlds/simulation/faults/long-outage.ts';
 import { drawPartialAnswers } from '#test/worlds/simulation/faults/partial-answers.ts';
 import { cluster, drawProfile, modeOf, type Profile } from '#test/worlds/simulation/faults/profile.ts';
+import { drawZones } from '#test/worlds/simulation/faults/zones.ts';
 import type { Mutant } from '#test/worlds/simulation/mutants/mutant.ts';
 import { BuiltInControllers } from '#test/worlds/simulation/opt-in/built-in.ts';
 import { drawOptIn } from '#test/worlds/simulation/opt-in/draw.ts';
@@ -106,7 +107,8 @@ export class World implements WorldState {
       ...drawCulprit(seed, calm),
       ...drawLongOutage(seed, calm),
     };
-    this.profile = { ...blamed, clocks: drawClocks(seed, blamed, calm), ...mutant?.profile };
+    const zoned = { ...blamed, ...drawZones(seed, blamed, calm) };
+    this.profile = { ...zoned, clocks: drawClocks(seed, zoned, calm), ...mutant?.profile };
     this.#optInRandom = new Random(seed + 0x0b72);
     this.scheduler = new Scheduler(startAt, drain);
     this.faultsEnd = startAt + this.profile.faultsUntilMs;
@@ -245,6 +247,8 @@ export class World implements WorldState {
     people?.live();
     tenant?.live();
     for (let i = 0; i < profile.optInSwitches; i++) operations.planOptInSwitch(this.#optInRandom);
+    const zoneRandom = new Random(this.seed + 0x20e6);
+    for (let i = 0; i < profile.zoneSwitches; i++) operations.planZoneSwitch(zoneRandom);
     this.#mutant?.begin?.(this);
     await scheduler.runUntil(this.faultsEnd);
     this.isOver = true;
