@@ -132,6 +132,21 @@ const writing: { readonly [title: string]: (id: string) => Promise<unknown> } = 
   'cluster opt-in active': (id) => cluster('opt-in', id, 'active', '--override'),
   'cluster opt-in off --withdraw': (id) =>
     cluster('opt-in', id, 'off', '--withdraw', '--override', '--wait-for', '0').catch(() => {}), // Nobody waits for it, which is an error after the write.
+  'cluster zone': async (id) => {
+    for (const zone of ['zone-a', 'zone-b']) {
+      const labels = { 'topology.kubernetes.io/zone': zone };
+      const projection = encodeProjection('Node', { metadata: { name: zone, labels } });
+      const node = { namespace: '', name: zone, version: versionOf(1, '7'), projection, deletedAtMs: 0 };
+      await putObject(
+        { table: hub.table, cluster: id },
+        'Node',
+        { ...node, unnotifiedLabels: undefined },
+        undefined,
+      );
+    }
+    await hub.table.put({ pk: `${id}#NS`, sk: '/' });
+    return cluster('zone', id, 'zone-a', 'away');
+  },
   'cluster imports': (id) => cluster('imports', id, 'shadow', '--override'),
   'cluster exports': (id) => cluster('exports', id, 'ns', '--override'),
   'cluster register': async (id) => {
