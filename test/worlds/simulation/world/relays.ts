@@ -18,6 +18,9 @@ interface RelayProcess {
   readonly ended: AbortController;
 }
 
+/** The number of entries that the relay has read and not sent. */
+const waitingIn = ({ relay }: RelayProcess): number => relay.gauges()[0]?.values[0]?.[1] ?? 0;
+
 export class Relays {
   /** The live relays. */
   all: RelayProcess[] = [];
@@ -35,10 +38,12 @@ export class Relays {
     const speaking = this.all.filter((r) => r.relay.isLeading);
     return (
       speaking.length > 0 &&
-      speaking.every(
-        (r) => r.relay.isReady && !r.source.awaitsWatch && (r.relay.gauges()[0]?.values[0]?.[1] ?? 0) === 0,
-      )
+      speaking.every((r) => r.relay.isReady && !r.source.awaitsWatch && waitingIn(r) === 0)
     );
+  }
+
+  get haveSentAll(): boolean {
+    return this.all.every((r) => waitingIn(r) === 0);
   }
 
   start(): void {

@@ -319,11 +319,12 @@ export class World implements WorldState {
   async #goBack(backup: Backup): Promise<void> {
     const { scheduler, random, profile, store } = this;
     const { how } = backup;
-    if (
+    const looksLikeNow =
       how === 'restored' &&
       beginsRebuilt(profile) &&
-      (await looksLikeNone(this.table, scheduler.now, profile.clocks, backup.revision))
-    ) {
+      (await looksLikeNone(this.table, scheduler.now, profile.clocks, backup.revision));
+    // A restore takes longer than the relay needs to send what it has read.
+    if (looksLikeNow || (how === 'raised' && !this.#relays.haveSentAll)) {
       if (!this.isOver) scheduler.after(1_000, () => void this.#goBack(backup));
       return;
     }
@@ -333,7 +334,7 @@ export class World implements WorldState {
         : backup.revision + (how === 'recreated' ? random.between(0, 200) : 0);
     this.tell('world', `the cluster is ${how} at ${revision} after ${store.resourceVersion}`);
     store.restore(this.#objectsOf(backup), revision);
-    // A restore takes longer than a message waits in the queue.
+    // It also takes longer than a message waits in the queue.
     if (how === 'raised') this.queues.events.messages.clear();
     this.#relays.lease.now = how === 'recreated' ? undefined : backup.lease;
     this.#relays.cut();
