@@ -9,9 +9,16 @@ import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/ku
 import type { OutputKind } from '#shared/kube/types.ts';
 import { encodeEntries, type LiveOutputs, type OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
+import { readFence } from '#shared/store/inputs/lists.ts';
 import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { type OutputObject, readOutput, type SavedBody, saveOutput } from '#shared/store/outputs/outputs.ts';
+import {
+  type OutputObject,
+  type OutputRecord,
+  readOutput,
+  type SavedBody,
+  saveOutput,
+} from '#shared/store/outputs/outputs.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
@@ -29,12 +36,16 @@ export async function applyObserved(
   listedAt?: Version,
 ): Promise<void> {
   const { kind, entries } = message;
+  const { store, cluster, incarnation } = context;
+  const isLate =
+    isShadow(cluster) &&
+    versionOf(incarnation, message.asOf) < (await readFence(store.table, cluster.id, kind));
   const unclear: OutputEntry[] = [];
   await concurrently(16, entries, async (seen) => {
     context.checkTime();
     if (kind === 'EndpointSlice' && context.parts.some((part) => part.onSlice(context, seen))) return;
-    if (isShadow(context.cluster) && !(await isOptInSlice(context, kind, seen)))
-      await saveWhereSeen(context, kind, seen, listedAt);
+    if (isShadow(cluster) && !(await isOptInSlice(context, kind, seen)))
+      await saveWhereSeen(context, { kind, listedAt, isLate }, seen);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
@@ -162,44 +173,58 @@ async function isOptInSlice(
   return saved.some((record) => record?.object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy);
 }
 
-/**
- * A slice that another client gave to another Service, or to another manager, is gone from its own. Of a list,
- * its comparison with what is saved tells that (unlisted-outputs.ts).
- */
-async function saveWhereSeen(
-  context: MessageContext,
-  kind: OutputKind,
-  seen: OutputEntry,
-  listedAt: Version | undefined,
-): Promise<void> {
+/** Where entries of an output kind come from. */
+interface Source {
+  readonly kind: OutputKind;
+  /** They are of a list of that version. */
+  readonly listedAt: Version | undefined;
+  /** A newer list has begun, which has each output that is still there. */
+  readonly isLate: boolean;
+}
+
+/** A slice that another client gave to another Service is gone from its own. */
+async function saveWhereSeen(context: MessageContext, source: Source, seen: OutputEntry): Promise<void> {
   const { formerService, ...now } = seen;
   if (formerService && formerService !== seen.service)
-    await saveObserved(context, kind, { ...now, service: formerService, deleted: true }, listedAt);
-  if (seen.service === '') return;
-  if (isTheirs(kind, seen) || (seen.deleted && listedAt !== undefined))
-    await saveObserved(context, kind, seen, listedAt);
-  else if (listedAt === undefined && !(await isKnownAsGone(context, kind, now)))
-    await saveObserved(context, kind, { ...now, deleted: true }, listedAt);
+    await saveObserved(context, source, { ...now, service: formerService, deleted: true });
+  const state = seen.service === '' ? undefined : await stateToSave(context, source, now);
+  if (state) await saveObserved(context, source, state);
 }
+
+/**
+ * A slice that another client gave to another manager is gone. Of a list, its comparison with what is saved
+ * tells that (unlisted-outputs.ts). The deletion of an output that a newer list does not have may not be sent
+ * again, so a late message does not bring it back.
+ */
+async function stateToSave(
+  context: MessageContext,
+  { kind, listedAt, isLate }: Source,
+  seen: OutputEntry,
+): Promise<OutputEntry | undefined> {
+  if (seen.deleted && (isTheirs(kind, seen) || listedAt !== undefined)) return seen;
+  if (isTheirs(kind, seen))
+    return !isLate || (await readSeen(context, kind, seen))?.object ? seen : undefined;
+  if (listedAt !== undefined || isGone(await readSeen(context, kind, seen))) return undefined;
+  return { ...seen, deleted: true };
+}
+
+const isGone = (saved: OutputRecord | undefined): boolean => saved !== undefined && !saved.object;
 
 /** Written by the cluster's own controllers. */
 export const isTheirs = (kind: OutputKind, { managedBy }: Pick<OutputEntry, 'managedBy'>): boolean =>
   kind === 'Endpoints' || managedBy === slicesManagedBy;
 
-async function isKnownAsGone(
+const readSeen = (
   { deps, cluster }: MessageContext,
   kind: OutputKind,
   { namespace, service, name }: OutputEntry,
-): Promise<boolean> {
-  const key = { cluster: cluster.id, namespace, name: service };
-  const saved = await readOutput(
+): Promise<OutputRecord | undefined> =>
+  readOutput(
     deps.table,
-    key,
+    { cluster: cluster.id, namespace, name: service },
     { kind, name },
     { isEnough: () => true, source: 'observed' },
   );
-  return saved !== undefined && !saved.object;
-}
 
 /**
  * Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. An event
@@ -208,9 +233,8 @@ async function isKnownAsGone(
  */
 async function saveObserved(
   context: MessageContext,
-  kind: OutputKind,
+  { kind, listedAt }: Source,
   seen: OutputEntry,
-  listedAt: Version | undefined,
 ): Promise<void> {
   const { deps, cluster, effects, incarnation } = context;
   // A relay with OUTPUTS=metadata sends nothing to compare with.

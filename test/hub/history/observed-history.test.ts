@@ -182,6 +182,28 @@ describe('the cluster’s own controllers', () => {
       }
   });
 
+  it('a late message does not bring back a slice that a newer list lacks', async () => {
+    const { world, pass, write } = await watched();
+    const { events } = world.queues;
+    const { send } = events;
+    const late: Parameters<typeof send>[0][number][] = [];
+    events.send = async (messages) => void late.push(...messages);
+    await write(slice([true]));
+    await world.sendInventory('older');
+    events.send = async () => {};
+    world.store.delete('EndpointSlice', 'default', 'svc-abc');
+    await pass(10);
+    events.send = send;
+    await world.sendInventory('newer');
+    await pass(10);
+    expect(late.length).toBeGreaterThan(1);
+    await events.send(late);
+    await pass(10);
+    expect(world.table.dump().filter(({ pk }) => pk.includes('#OBSERVED#'))).toEqual([]);
+    await write(slice([true]));
+    expect(await states(world, world.now - 1)).toEqual(['pod-0 ready http 80/TCP']);
+  });
+
   it('slices of other managers make no record, and no state is saved of them', async () => {
     const { world, pass, write } = await watched();
     const foreign = slice([true], 80, 'svc-mesh');
