@@ -319,12 +319,12 @@ export class World implements WorldState {
   async #goBack(backup: Backup): Promise<void> {
     const { scheduler, random, profile, store } = this;
     const { how } = backup;
-    const looksLikeNow =
+    const isUnnoticeable =
       how === 'restored' &&
       beginsRebuilt(profile) &&
       (await looksLikeNone(this.table, scheduler.now, profile.clocks, backup.revision));
     // A restore takes longer than the relay needs to send what it has read.
-    if (looksLikeNow || (how === 'raised' && !this.#relays.haveSentAll)) {
+    if (isUnnoticeable || (how === 'raised' && !this.#relays.haveSentAll)) {
       if (!this.isOver) scheduler.after(1_000, () => void this.#goBack(backup));
       return;
     }
