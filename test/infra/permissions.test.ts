@@ -77,6 +77,7 @@ describe('each function may do exactly this', () => {
         ...log,
         'sqs:SendMessage',
         ...clusters,
+        'arc-zonal-shift:GetManagedResource',
       ],
     ],
     ['RegisterRole', [...table('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'), ...log]],
@@ -147,6 +148,16 @@ describe('and on exactly these', () => {
       },
       Null: { 'dynamodb:LeadingKeys': 'false' },
     });
+  });
+
+  it('sweep may read the zonal shifts of the hub account’s clusters of EKS alone', () => {
+    const [statement] = statementsOf(hubTemplate, 'SweepRole').filter((s) =>
+      actionsOf([s]).includes('arc-zonal-shift:GetManagedResource'),
+    );
+    expect(statement?.Resource).toBe('*');
+    expect(JSON.stringify(statement?.Condition)).toMatch(
+      /"StringEquals":\{"arc-zonal-shift:ResourceIdentifier":.*:eks:.*:cluster\//,
+    );
   });
 
   it.each(['IngestRole', 'SyncRole', 'SweepRole'])(

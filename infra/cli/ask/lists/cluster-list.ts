@@ -22,6 +22,7 @@ import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { isDeregistered, isShadow } from '#shared/clusters/writer/mode.ts';
 import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
+import { awayNow } from '#shared/clusters/zones-away.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Count, Time } from '../explanation-data.ts';
@@ -49,6 +50,8 @@ export interface ListedCluster {
   readonly credentialsEnd: Time | null;
   readonly differences: Count | null;
   readonly servicesWithoutWriter: Count | null;
+  /** Zones that traffic is to leave. */
+  readonly zonesAway: readonly { readonly zone: string; readonly until: Time; readonly by: string }[];
   /** Services that cannot be reached, counted at most once a minute. Null in a fleet of more than 20 clusters. */
   readonly unreachable: Count | null;
 }
@@ -164,6 +167,9 @@ function notesOf(cluster: ListedCluster, nowMs: number): readonly Line[] {
       : []),
     ...timingNotes(cluster).map((text): Line => ({ text: `${id}  ${text}`, style: 'bad' })),
     ...(unwritten ? [unwrittenNote(id, unwritten)] : []),
+    ...cluster.zonesAway.map(({ zone, until, by }): Line => {
+      return { text: `${id}  zone ${zone} is away until ${until}, by ${by}`, style: 'warning' };
+    }),
   ];
 }
 
@@ -218,6 +224,10 @@ async function describeCluster(
     differences:
       isShadow(cluster) && !isDeregistered(cluster) ? await countDifferences(hub.table, cluster.id) : null,
     servicesWithoutWriter: isDeregistered(cluster) ? null : (servicesWithoutWriter(cluster) ?? null),
+    zonesAway: awayNow(cluster, hub.now()).map(({ zone, untilMs, by }) => ({
+      ...{ zone, by },
+      until: wholeSeconds(new Date(untilMs).toISOString()),
+    })),
     unreachable: count?.unreachable ?? null,
   };
 }

@@ -1,6 +1,7 @@
 /** `cluster zone` on a table. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type ZoneOptions, zoneCommand } from '#infra/cli/act/zone-switch.ts';
+import { describeClusters } from '#infra/cli/ask/lists/cluster-list.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
 import { readCluster } from '#shared/clusters/record.ts';
@@ -112,6 +113,13 @@ it('away says what leaves, switches, and audits; back takes it back', async () =
   await zone({ zone: 'a', to: 'back' });
   expect(printed.at(-1)).toBe('c1  zone a (euc1-az2) back, 3 services woken');
   expect(await awayIn('c1')).toEqual([]);
+});
+
+it('the list of clusters has the zone with its end', async () => {
+  await register('c1', { a: '', b: '' });
+  await zone({ zone: 'a', to: 'away' });
+  const [listed] = await describeClusters({ table, now: () => nowMs });
+  expect(listed?.zonesAway).toEqual([{ zone: 'a', until: '2026-03-01T18:00:00Z', by: expect.any(String) }]);
 });
 
 it('without a zone it lists the zones', async () => {
