@@ -2,6 +2,7 @@
  * Zones of a cluster that traffic is to leave (docs/zones.md). An operator's switch ends by itself: each run reads the time
  * of its end.
  */
+import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import { type Item, jsonIn, type Table, textIn, type WriteCondition } from '#shared/store/table.ts';
 import {
@@ -61,11 +62,14 @@ export function decodeZones(item: Item): ZonesState {
 
 interface Zones {
   readonly zones: ZonesState;
+  readonly settings: Pick<ClusterSettings, 'zonalShift'>;
 }
 
 /** The zones that are away now, and why. */
-export const awayNow = ({ zones }: Zones, nowMs: number): readonly ZoneAway[] =>
-  [...zones.byShifts, ...zones.byOperators].filter(({ untilMs }) => untilMs > nowMs);
+export function awayNow({ zones, settings }: Zones, nowMs: number): readonly ZoneAway[] {
+  const byShifts = settings.zonalShift === 'follow' ? zones.byShifts : [];
+  return [...byShifts, ...zones.byOperators].filter(({ untilMs }) => untilMs > nowMs);
+}
 
 /** Their names. */
 export const zonesAway = (cluster: Zones, nowMs: number): ReadonlySet<string> =>
@@ -75,7 +79,7 @@ export const zonesAway = (cluster: Zones, nowMs: number): ReadonlySet<string> =>
 export const settlesMs = 180_000;
 
 /** Names of the zones of shifts that are in force, or have ended lately. */
-export const recentShifts = ({ zones }: Zones, nowMs: number): ReadonlySet<string> =>
+export const recentShifts = ({ zones }: Pick<Zones, 'zones'>, nowMs: number): ReadonlySet<string> =>
   new Set(zones.byShifts.filter(({ untilMs }) => untilMs > nowMs - settlesMs).map(({ zone }) => zone));
 
 /** A clause about a pod in the zone. */
@@ -92,11 +96,11 @@ const textOf = (zones: ReadonlySet<string>): string => [...zones].sort().join();
  */
 export async function switchZones(
   table: Table,
-  { id, modeSwitch, zones }: ClusterSwitch & Zones,
+  { id, modeSwitch, zones, settings }: ClusterSwitch & Zones,
   byOperators: readonly ZoneAway[],
   nowMs: number,
 ): Promise<boolean> {
-  const wokenFor = textOf(zonesAway({ zones: { ...zones, byOperators } }, nowMs));
+  const wokenFor = textOf(zonesAway({ settings, zones: { ...zones, byOperators } }, nowMs));
   const change = {
     set: {
       [attributes.byOperators]: JSON.stringify(byOperators),

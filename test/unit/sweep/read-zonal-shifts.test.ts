@@ -102,6 +102,15 @@ it('an autoshift counts while it is seen, and for twelve hours after that', asyn
   expect((await pass(1)).zones).toEqual([]);
 });
 
+it('a shift that was read counts no more once the settings ignore shifts', async () => {
+  const { world, pass } = await hub();
+  world.answer = away(start + 10 * hour);
+  const { cluster } = await pass(11);
+  expect([...zonesAway(cluster, start + hour)]).toEqual(['eu-central-1a']);
+  const ignoring = { ...cluster, settings: { ...cluster.settings, zonalShift: 'ignore' as const } };
+  expect([...zonesAway(ignoring, start + hour)]).toEqual([]);
+});
+
 it('a zone that no node has changes nothing', async () => {
   const { world, pass } = await hub();
   world.answer = away(start + hour, 'euc1-az9');
