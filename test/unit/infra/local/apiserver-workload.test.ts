@@ -31,16 +31,15 @@ it('the demonstration opens with ready pods but for those that wait for a gate, 
     () => {
       expect(pods()).toHaveLength(25);
       expect(pods().filter((p) => readyCondition(p)?.status === 'True').length).toBeGreaterThanOrEqual(22);
+      expect(new Set(pods().flatMap((p) => p.status.podIPs.map((i) => i.ip))).size).toBe(30);
+      expect(podsOf('gateway').map((p) => readyCondition(p)?.message)).toEqual(
+        Array(2).fill(
+          'corresponding condition of pod readiness gate "example.com/registered-with-load-balancer" does not exist.',
+        ),
+      );
     },
     { timeout: 30_000, interval: 10 },
   );
-  expect(new Set(pods().flatMap((p) => p.status.podIPs.map((i) => i.ip))).size).toBe(30);
-  expect(podsOf('gateway').map((p) => readyCondition(p)?.message)).toEqual(
-    Array(2).fill(
-      'corresponding condition of pod readiness gate "example.com/registered-with-load-balancer" does not exist.',
-    ),
-  );
-
   const flips = new Set<string | undefined>();
   store.watch('Pod', ({ object }) => {
     if (object.metadata.labels?.['app'] === 'ads')
