@@ -208,12 +208,13 @@ export class ListedThen {
     return `listed were ${JSON.stringify(asked.listing.lines)}, and told were ${JSON.stringify(told)}: ${then.summary}`;
   }
 
-  /** Messages wait, or the relay, with room for few entries, falls behind. */
+  /** Messages wait, or the relay, disturbed or with room for few entries, falls behind. */
   get #mayBeLate(): boolean {
-    const { delayMs, limits } = this.#profile;
+    const { delayMs, relayKills, relayFaults, apiFailures, outageMs, limits } = this.#profile;
     const { maxWaiting, maxWaitingBytes } = limits.relay;
     return (
       delayMs > 4_000 ||
+      relayKills + relayFaults + apiFailures + outageMs > 0 ||
       maxWaiting < ordinaryLimits.relay.maxWaiting ||
       maxWaitingBytes < ordinaryLimits.relay.maxWaitingBytes
     );
@@ -233,6 +234,8 @@ export class ListedThen {
     const { goesBack, limits } = this.#profile;
     if (/^the record of the run that ended at .* is missing\.$/.test(reason))
       return mayLoseRecords(this.#profile);
+    // An output that a list has shown first: its event came later, or never.
+    if (/^the record of (Endpoints|EndpointSlice \S+) begins at/.test(reason) && this.#mayBeLate) return true;
     if (/^(a record|the record|no state) of (Endpoints|EndpointSlice) /.test(reason))
       return mayLoseRecords(this.#profile) || this.#mayBeLost(isCutShort) || goesBack !== 'never';
     const savesLess = limits.sync.savedBytes < ordinaryLimits.sync.savedBytes;
