@@ -39,7 +39,7 @@ export function firstDay(
       const listed = await to.cluster('list');
       if (
         new RegExp(
-          `^${cluster.id} +shadow +off +\\d+ s ago +applied +closed +${differences} +v1\\.\\d+\\.\\d+$`,
+          `^${cluster.id} +shadow +off +\\d+ s ago +applied +closed +${differences} +\\S+ +v1\\.\\d+\\.\\d+$`,
           'm',
         ).test(listed)
       )
