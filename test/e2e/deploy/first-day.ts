@@ -120,7 +120,7 @@ export function firstDay(
         await join(shop);
         await shop.addReadyPod('web-2', '10.1.0.2');
         await shop.untilAddresses(['10.1.0.1', '10.1.0.2']);
-        assert.match(await hub.cluster('list'), /^shop +shadow .* closed +0 +v1\./m);
+        assert.match(await hub.cluster('list'), /^shop +shadow .* closed +0 +\S+ +v1\./m);
       },
     },
     {
