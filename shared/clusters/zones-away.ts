@@ -3,14 +3,16 @@
  * of its end.
  */
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import { zoneOf } from '#shared/kube/nodes.ts';
+import type { Node } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { type Item, jsonIn, type Table, textIn, type WriteCondition } from '#shared/store/table.ts';
+import { type Item, jsonIn, type Table, textIn } from '#shared/store/table.ts';
 import {
   type ClusterSwitch,
   hasRuns,
-  isMode,
   isRegistered,
   isSwitch,
+  isWithRuns,
   type Mode,
   modeAttributes,
 } from './writer/mode.ts';
@@ -82,8 +84,13 @@ export const settlesMs = 180_000;
 export const recentShifts = ({ zones }: Pick<Zones, 'zones'>, nowMs: number): ReadonlySet<string> =>
   new Set(zones.byShifts.filter(({ untilMs }) => untilMs > nowMs - settlesMs).map(({ zone }) => zone));
 
-/** A clause about a pod in the zone. */
-export function awayText({ zone, id, untilMs, by }: ZoneAway): string {
+/** A clause about a pod on the node, whose zone is one of `away`. */
+export function awayReason(away: readonly ZoneAway[], node: Node | undefined): string {
+  const entry = away.find(({ zone }) => node && zone === zoneOf(node));
+  return entry ? awayText(entry) : 'its zone is away';
+}
+
+function awayText({ zone, id, untilMs, by }: ZoneAway): string {
   const until = new Date(untilMs).toISOString().replace(/\.\d+Z$/, 'Z');
   return `its zone ${zone}${id ? ` (${id})` : ''} is away until ${until}, by ${by}`;
 }
@@ -101,15 +108,8 @@ export async function switchZones(
   nowMs: number,
 ): Promise<boolean> {
   const wokenFor = textOf(zonesAway({ settings, zones: { ...zones, byOperators } }, nowMs));
-  const change = {
-    set: {
-      [attributes.byOperators]: JSON.stringify(byOperators),
-      [attributes.wokenFor]: wokenFor,
-      [modeAttributes.wakesPending]: 1,
-    },
-    add: { [modeAttributes.count]: 1 },
-  };
-  return (await table.update(metaKey(id), change, hasRunsAt(modeSwitch))) !== undefined;
+  const set = { [attributes.byOperators]: JSON.stringify(byOperators), [attributes.wokenFor]: wokenFor };
+  return markWakes(table, { id, modeSwitch }, set);
 }
 
 /** The clocks of two workers may differ by this, ms. */
@@ -127,21 +127,20 @@ export const areZonesChanged = (cluster: Zones & { readonly mode: Mode }, nowMs:
  * Schedules a wake-up of every service for the zones that are away now. Resolves to false if the cluster was
  * switched meanwhile.
  */
-export async function markWakesForZones(
+export const markWakesForZones = (
   table: Table,
   cluster: ClusterSwitch & Zones,
   nowMs: number,
-): Promise<boolean> {
-  const change = {
-    set: { [attributes.wokenFor]: settledZones(cluster, nowMs), [modeAttributes.wakesPending]: 1 },
-    add: { [modeAttributes.count]: 1 },
-  };
-  return (await table.update(metaKey(cluster.id), change, hasRunsAt(cluster.modeSwitch))) !== undefined;
-}
+): Promise<boolean> => markWakes(table, cluster, { [attributes.wokenFor]: settledZones(cluster, nowMs) });
 
-const hasRunsAt = (modeSwitch: ClusterSwitch['modeSwitch']): WriteCondition => ({
-  all: [isSwitch(modeSwitch), { any: [isMode('active'), isMode('shadow')] }],
-});
+async function markWakes(
+  table: Table,
+  { id, modeSwitch }: ClusterSwitch,
+  set: { readonly [attribute: string]: string },
+): Promise<boolean> {
+  const change = { set: { ...set, [modeAttributes.wakesPending]: 1 }, add: { [modeAttributes.count]: 1 } };
+  return (await table.update(metaKey(id), change, { all: [isSwitch(modeSwitch), isWithRuns] })) !== undefined;
+}
 
 /** Only sweep calls this. Resolves to false for a cluster that is deregistered. */
 export async function recordShifts(

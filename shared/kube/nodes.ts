@@ -11,6 +11,10 @@ export function zoneOf(node: Node): string {
   return node.metadata.labels?.[labelZone] ?? '';
 }
 
+/** The node is known, and in one of the zones. */
+export const isInZones = (node: Node | undefined, zones: ReadonlySet<string>): boolean =>
+  node !== undefined && zoneOf(node) !== '' && zones.has(zoneOf(node));
+
 /** The value of AWS's label for the zone's id; "" without one. */
 export function zoneIdOf(node: Node): string {
   return node.metadata.labels?.[labelZoneId] ?? '';

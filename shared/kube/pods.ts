@@ -10,6 +10,9 @@ export function readyCondition(pod: Pod) {
   return pod.status?.conditions?.find((c) => c.type === 'Ready');
 }
 
+/** The pod is ready and does not terminate. */
+export const isServing = (pod: Pod): boolean => isPodReady(pod) && !pod.metadata.deletionTimestamp;
+
 /** Returns true if the pod has run to its end. It does not restart under any restart policy (SH-2). */
 export function isPodTerminal(pod: Pod): boolean {
   return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';

@@ -1,7 +1,7 @@
 /** What a run changed of its service's addresses, and why. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
-import { awayText } from '#shared/clusters/zones-away.ts';
+import { awayReason } from '#shared/clusters/zones-away.ts';
 import { type Addresses, addressesOf, inEndpoints } from '#shared/controllers/history/addresses.ts';
 import { changesBetween, type Why } from '#shared/controllers/history/changes.ts';
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
@@ -12,7 +12,6 @@ import type { ChangeReason, PodVerdicts } from '#shared/controllers/verdicts/ver
 import { podsAway } from '#shared/controllers/zones/pods-away.ts';
 import { isController, outputKindOf } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, fieldManagerOf } from '#shared/kube/names.ts';
-import { zoneOf } from '#shared/kube/nodes.ts';
 import type { EndpointSlice, OutputKind } from '#shared/kube/types.ts';
 import type { OutputObject, OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
@@ -90,12 +89,11 @@ function awayOf(
   cluster: ClusterRecord | undefined,
 ): (name: string) => string | undefined {
   const { pods: out } = service ? podsAway(service, { pods, nodes, zonesAway }) : { pods: new Set() };
+  const { byShifts = [], byOperators = [] } = cluster?.zones ?? {};
   return (name) => {
     if (!out.has(name)) return undefined;
-    const node = nodes.get(pods.find(({ metadata }) => metadata.name === name)?.spec?.nodeName ?? '');
-    const { byShifts = [], byOperators = [] } = cluster?.zones ?? {};
-    const entry = [...byShifts, ...byOperators].find(({ zone }) => node && zone === zoneOf(node));
-    return entry ? awayText(entry) : 'its zone is away';
+    const pod = pods.find(({ metadata }) => metadata.name === name);
+    return awayReason([...byShifts, ...byOperators], nodes.get(pod?.spec?.nodeName ?? ''));
   };
 }
 

@@ -7,7 +7,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { recentShifts } from '#shared/clusters/zones-away.ts';
 import type { SliceDraft } from '#shared/controllers/slices/plan.ts';
-import { zoneOf } from '#shared/kube/nodes.ts';
+import { isInZones } from '#shared/kube/nodes.ts';
 import type { EndpointAddress, Endpoints, Node } from '#shared/kube/types.ts';
 
 export interface ComparedZones {
@@ -27,10 +27,8 @@ export function comparedZones(
 ): ComparedZones {
   const zones = recentShifts(cluster, nowMs);
   if (zones.size === 0) return everyZone;
-  const stays = ({ nodeName }: { readonly nodeName?: string | null | undefined }): boolean => {
-    const node = nodes.get(nodeName ?? '');
-    return node === undefined || !zones.has(zoneOf(node));
-  };
+  const stays = ({ nodeName }: { readonly nodeName?: string | null | undefined }): boolean =>
+    !isInZones(nodes.get(nodeName ?? ''), zones);
   const staying = (list: readonly EndpointAddress[] | null | undefined) => (list ?? []).filter(stays);
   return {
     // A slice that shows only the zone, or nothing, may be missing on the other side.

@@ -21,6 +21,8 @@ export type Stored<K extends StoreKind> = RawObject & (K extends ApiKind ? ApiOb
 /** An object for the store, of a known kind or as JSON. */
 export type Storable = RawObject | ApiObject[ApiKind];
 export type Fields = { [field: string]: unknown };
+/** A list of objects in JSON. An absent one is empty. */
+export const listIn = (value: unknown): readonly Fields[] => (value ?? []) as readonly Fields[];
 export type RawMeta = Mutable<ObjectMeta>;
 type Mutable<T> = { -readonly [K in keyof T]: Mutable<T[K]> };
 

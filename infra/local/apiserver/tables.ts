@@ -1,5 +1,5 @@
 /** Tables for people, as `kubectl get` asks for them (meta.k8s.io/v1 Table). */
-import type { Fields, RawObject, StoreKind } from './api-kinds.ts';
+import { type Fields, listIn, type RawObject, type StoreKind } from './api-kinds.ts';
 
 type Cell = string | number;
 type Column = readonly [title: string, cell: (object: RawObject, nowMs: number) => Cell];
@@ -52,10 +52,9 @@ function ageText(seconds: number): string {
   return `${Math.max(0, Math.floor(seconds / length))}${unit}`;
 }
 
-const items = (value: unknown): readonly Fields[] => (value ?? []) as readonly Fields[];
 const joined = (texts: readonly unknown[]): string => texts.join() || '<none>';
 const conditionOf = ({ status }: RawObject, type: string): Fields | undefined =>
-  items(status?.['conditions']).find((c) => c['type'] === type);
+  listIn(status?.['conditions']).find((c) => c['type'] === type);
 
 const columnsOf: { readonly [K in StoreKind]?: readonly Column[] } = {
   Pod: [
@@ -67,18 +66,18 @@ const columnsOf: { readonly [K in StoreKind]?: readonly Column[] } = {
     ['Type', ({ spec }) => String(spec?.['type'] ?? '')],
     ['Cluster-IP', ({ spec }) => String(spec?.['clusterIP'] ?? '<none>')],
     ['External-IP', ({ spec }) => String(spec?.['externalName'] ?? '<none>')],
-    ['Port(s)', ({ spec }) => joined(items(spec?.['ports']).map((p) => `${p['port']}/${p['protocol']}`))],
+    ['Port(s)', ({ spec }) => joined(listIn(spec?.['ports']).map((p) => `${p['port']}/${p['protocol']}`))],
   ],
   Node: [
     ['Status', (node) => (conditionOf(node, 'Ready')?.['status'] === 'True' ? 'Ready' : 'NotReady')],
     ['Zone', ({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone'] ?? '<none>'],
   ],
   Namespace: [['Status', ({ status }) => String(status?.['phase'] ?? '')]],
-  Endpoints: [['Endpoints', (endpoints) => joined(items(endpoints['subsets']).flatMap(addressesOf))]],
+  Endpoints: [['Endpoints', (endpoints) => joined(listIn(endpoints['subsets']).flatMap(addressesOf))]],
   EndpointSlice: [
     ['AddressType', (slice) => String(slice['addressType'])],
-    ['Ports', (slice) => joined(items(slice['ports']).map((p) => p['port']))],
-    ['Endpoints', (slice) => joined(items(slice['endpoints']).flatMap((e) => e['addresses']))],
+    ['Ports', (slice) => joined(listIn(slice['ports']).map((p) => p['port']))],
+    ['Endpoints', (slice) => joined(listIn(slice['endpoints']).flatMap((e) => e['addresses']))],
   ],
   Deployment: [
     ['Ready', ({ spec, status }) => `${status?.['readyReplicas'] ?? 0}/${spec?.['replicas'] ?? 1}`],
@@ -96,20 +95,20 @@ const columnsOf: { readonly [K in StoreKind]?: readonly Column[] } = {
 };
 
 function readyOf({ spec, status }: RawObject): string {
-  const ready = items(status?.['containerStatuses']).filter((c) => c['ready'] === true).length;
-  return `${ready}/${items(spec?.['containers']).length}`;
+  const ready = listIn(status?.['containerStatuses']).filter((c) => c['ready'] === true).length;
+  return `${ready}/${listIn(spec?.['containers']).length}`;
 }
 
 function podStatus({ metadata, status }: RawObject): string {
   if (metadata.deletionTimestamp) return 'Terminating';
-  const [waiting] = items(status?.['containerStatuses']).flatMap(
+  const [waiting] = listIn(status?.['containerStatuses']).flatMap(
     (c) => ((c['state'] as Fields | undefined)?.['waiting'] as Fields | undefined)?.['reason'] ?? [],
   );
   return String(waiting ?? status?.['phase'] ?? '');
 }
 
 const addressesOf = ({ addresses, ports }: Fields): readonly string[] =>
-  items(addresses).flatMap(({ ip }) => {
-    const named = items(ports).map(({ port }) => `${ip}:${port}`);
+  listIn(addresses).flatMap(({ ip }) => {
+    const named = listIn(ports).map(({ port }) => `${ip}:${port}`);
     return named.length > 0 ? named : [String(ip)];
   });

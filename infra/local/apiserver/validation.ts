@@ -1,6 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import type { Fields, RawObject, StoreKind } from './api-kinds.ts';
+import { type Fields, listIn, type RawObject, type StoreKind } from './api-kinds.ts';
 import { type FieldError, invalid } from './failure.ts';
 
 /**
@@ -25,15 +25,14 @@ const validators: {
     const needsPorts = spec['clusterIP'] !== 'None' && spec['type'] !== 'ExternalName';
     return needsPorts && !spec['ports']
       ? [required('spec.ports')]
-      : validatePorts('spec.ports', list(spec['ports']));
+      : validatePorts('spec.ports', listIn(spec['ports']));
   },
   // Unchanged subsets are not validated again.
   Endpoints: ({ subsets }, old) =>
-    old && isDeepStrictEqual(old['subsets'], subsets) ? [] : list(subsets).flatMap(validateSubset),
+    old && isDeepStrictEqual(old['subsets'], subsets) ? [] : listIn(subsets).flatMap(validateSubset),
   EndpointSlice: validateSlice,
 };
 
-const list = (value: unknown): Fields[] => (value ?? []) as Fields[];
 const error = (field: string, reason: string, message: string): FieldError => ({ field, reason, message });
 const bad = (field: string, value: unknown, why: string) =>
   error(field, 'FieldValueInvalid', `Invalid value: ${JSON.stringify(value)}: ${why}`);
@@ -45,7 +44,7 @@ function validateSubset(subset: Fields, s: number): FieldError[] {
   if (!subset['addresses'] && !subset['notReadyAddresses'])
     return [required(at, 'must specify `addresses` or `notReadyAddresses`')];
   const addresses = ['addresses', 'notReadyAddresses'].flatMap((field) =>
-    list(subset[field]).flatMap((a, i) => {
+    listIn(subset[field]).flatMap((a, i) => {
       const { ip = '', nodeName } = a as { ip?: string; nodeName?: string };
       return [
         ...validateName(`${at}.${field}[${i}].nodeName`, nodeName),
@@ -53,7 +52,7 @@ function validateSubset(subset: Fields, s: number): FieldError[] {
       ];
     }),
   );
-  return [...addresses, ...validatePorts(`${at}.ports`, list(subset['ports']))];
+  return [...addresses, ...validatePorts(`${at}.ports`, listIn(subset['ports']))];
 }
 
 function validatePorts(at: string, ports: readonly Fields[]): FieldError[] {
@@ -68,8 +67,8 @@ function validatePorts(at: string, ports: readonly Fields[]): FieldError[] {
 function validateSlice(slice: RawObject, old: RawObject | undefined): FieldError[] {
   const { addressType } = slice as { addressType?: string };
   if (!addressType) return [required('addressType')];
-  const names = list(slice['ports']).map((p) => p['name']);
-  const endpoints = list(slice['endpoints']);
+  const names = listIn(slice['ports']).map((p) => p['name']);
+  const endpoints = listIn(slice['endpoints']);
   return [
     ...names.flatMap((n, i) =>
       names.indexOf(n) < i
@@ -91,7 +90,7 @@ function validateEndpoint(at: string, endpoint: Fields, addressType: string): Fi
   return [
     ...(addresses.length > 0 ? [] : [required(`${at}.addresses`, 'must contain at least 1 address')]),
     ...atMost(`${at}.addresses`, addresses, 100),
-    ...['forZones', 'forNodes'].flatMap((field) => atMost(`${at}.hints.${field}`, list(hints[field]), 8)),
+    ...['forZones', 'forNodes'].flatMap((field) => atMost(`${at}.hints.${field}`, listIn(hints[field]), 8)),
     ...(addressType === 'FQDN' ? [] : addresses).flatMap((ip, i) => [
       ...(isOther(ip) ? [bad(`${at}.addresses`, ip, `must be an ${addressType} address`)] : []),
       ...validateIP(`${at}.addresses[${i}]`, ip),

@@ -1,9 +1,8 @@
 /** The status that a kubelet reports of a pod, with its reasons and messages. */
-import type { Fields, RawObject } from '../apiserver/api-kinds.ts';
+import { type Fields, listIn, type RawObject } from '../apiserver/api-kinds.ts';
 import { canPull } from './workload-apps.ts';
 
-const items = (value: unknown): readonly Fields[] => (value ?? []) as readonly Fields[];
-const conditionsOf = ({ status }: RawObject): readonly Fields[] => items(status?.['conditions']);
+const conditionsOf = ({ status }: RawObject): readonly Fields[] => listIn(status?.['conditions']);
 
 /** The pod has an address. */
 export const isStarted = ({ status }: RawObject): boolean => status?.['podIP'] !== undefined;
@@ -16,7 +15,7 @@ export const gatesOf = (pod: RawObject): string =>
 
 /** The containers have just been started, as far as their images can be pulled. `time` is RFC 3339. */
 export function startedStatus(pod: RawObject, time: string): Fields {
-  const statuses = items(pod.spec?.['containers']).map(({ name, image }) => {
+  const statuses = listIn(pod.spec?.['containers']).map(({ name, image }) => {
     const isThere = canPull(String(image));
     const state = isThere ? { running: { startedAt: time } } : { waiting: waiting(String(image)) };
     return { name, image, ready: false, started: isThere, restartCount: 0, state };
@@ -33,7 +32,7 @@ const waiting = (image: string): Fields => ({
 
 /** `succeeds`: so do the probes of the running containers. Returns undefined if nothing changes. */
 export function readinessStatus(pod: RawObject, succeeds: boolean, time: string): Fields | undefined {
-  const statuses = items(pod.status?.['containerStatuses']).map(
+  const statuses = listIn(pod.status?.['containerStatuses']).map(
     (s): Fields => ({ ...s, ready: succeeds && s['started'] === true }),
   );
   const next = conditionsNow({ ...pod, status: { ...pod.status, containerStatuses: statuses } }, time);
@@ -45,7 +44,7 @@ export function readinessStatus(pod: RawObject, succeeds: boolean, time: string)
 }
 
 function conditionsNow(pod: RawObject, time: string): readonly Fields[] {
-  const unready = items(pod.status?.['containerStatuses'])
+  const unready = listIn(pod.status?.['containerStatuses'])
     .filter((s) => s['ready'] !== true)
     .map((s) => s['name']);
   const containers = whyUnready(unready);
@@ -75,7 +74,7 @@ const whyUnready = (names: readonly unknown[]): Why | undefined =>
     : { reason: 'ContainersNotReady', message: `containers with unready status: [${names.join(' ')}]` };
 
 function whyGated(pod: RawObject): Why | undefined {
-  const messages = items(pod.spec?.['readinessGates']).flatMap(({ conditionType: gate }) => {
+  const messages = listIn(pod.spec?.['readinessGates']).flatMap(({ conditionType: gate }) => {
     const set = conditionsOf(pod).find(({ type }) => type === gate);
     if (set?.['status'] === 'True') return [];
     return set

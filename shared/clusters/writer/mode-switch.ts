@@ -17,6 +17,7 @@ import {
   isMode,
   isRegistered,
   isSwitch,
+  isWithRuns,
   modeAttributes,
   optInAttributes,
 } from './mode.ts';
@@ -80,10 +81,7 @@ export async function withdrawOptIn(table: Table, cluster: string, nowMs: number
     add: { [count]: 1 },
     set: { [optIn]: 'active', [since]: nowMs, [withdraws]: 1, [wakesPending]: 1 },
   };
-  return (
-    (await table.update(metaKey(cluster), change, { any: [isMode('active'), isMode('shadow')] })) !==
-    undefined
-  );
+  return (await table.update(metaKey(cluster), change, isWithRuns)) !== undefined;
 }
 
 /**

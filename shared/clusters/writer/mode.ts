@@ -57,6 +57,8 @@ export const isMode = (mode: Mode): WriteCondition => ({
   is: '=',
   value: mode,
 });
+/** The condition that the cluster has runs (`hasRuns`). */
+export const isWithRuns: WriteCondition = { any: [isMode('active'), isMode('shadow')] };
 /** The condition for changes that must not touch a deregistered cluster. */
 export const isRegistered: WriteCondition = { any: [isMode('active'), isMode('shadow'), isMode('paused')] };
 

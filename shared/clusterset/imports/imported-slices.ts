@@ -12,13 +12,14 @@ import type { Cidr } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { labelMcsService, labelSourceCluster } from '#shared/kube/names.ts';
-import { zoneOf } from '#shared/kube/nodes.ts';
+import { isInZones } from '#shared/kube/nodes.ts';
+import { isServing } from '#shared/kube/pods.ts';
 import type { EndpointSlice, Node, Pod, Service, SlicePort } from '#shared/kube/types.ts';
 import { hintImport, type ImportHints } from './import-hints.ts';
 import { copiesFor } from './kept-slices.ts';
 import type { Importer } from './locality-hints.ts';
 import { planSourceSlices } from './source-endpoints.ts';
-import { choosePods, isServing, type KeptSlice, type LeftOut, type SourcePods } from './source-pods.ts';
+import { choosePods, type KeptSlice, type LeftOut, type SourcePods } from './source-pods.ts';
 import { evictable, type SourceState } from './source-state.ts';
 
 export interface ImportSource {
@@ -175,10 +176,8 @@ function leavingZones(
 ): readonly SourcePods[] {
   const staying = offered.map((offer, i) => {
     const { exported, zonesAway = new Set() } = read[i] as ImportSource;
-    const isAway = ({ spec }: Pod): boolean => {
-      const node = exported?.nodes.get(spec?.nodeName ?? '');
-      return node !== undefined && zonesAway.has(zoneOf(node));
-    };
+    const isAway = ({ spec }: Pod): boolean =>
+      isInZones(exported?.nodes.get(spec?.nodeName ?? ''), zonesAway);
     return { ...offer, pods: offer.pods.filter((pod) => !isAway(pod)) };
   });
   if (staying.every(({ pods }, i) => pods.length === offered[i]?.pods.length)) return offered;

@@ -6,7 +6,7 @@
 import { portsByPod } from '#shared/controllers/slices/ports.ts';
 import { type Cidr, cidrContains } from '#shared/kube/cidr.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
-import { isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
+import { isServing, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { EndpointSlice, Pod, Service, SlicePort } from '#shared/kube/types.ts';
 
 export interface SourcePods {
@@ -174,5 +174,3 @@ const keysOf = (address: string, ports: readonly SlicePort[]): readonly string[]
 function readyFirst(a: Pod, b: Pod): number {
   return Number(isServing(b)) - Number(isServing(a)) || (a.metadata.name < b.metadata.name ? -1 : 1);
 }
-
-export const isServing = (pod: Pod): boolean => isPodReady(pod) && !pod.metadata.deletionTimestamp;

@@ -4,7 +4,7 @@
  */
 import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { canonicalIP } from '#shared/kube/ip.ts';
-import { zoneOf } from '#shared/kube/nodes.ts';
+import { isInZones } from '#shared/kube/nodes.ts';
 import { findPort, isPodReady, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 
@@ -36,10 +36,7 @@ export function podsAway(
   if (zonesAway.size === 0) return nobody;
   const publish = Boolean(service.spec?.publishNotReadyAddresses);
   const nodeOf = (pod: Pod): Node | undefined => nodes.get(pod.spec?.nodeName ?? '');
-  const isAway = (pod: Pod): boolean => {
-    const node = nodeOf(pod);
-    return node !== undefined && zoneOf(node) !== '' && zonesAway.has(zoneOf(node));
-  };
+  const isAway = (pod: Pod): boolean => isInZones(nodeOf(pod), zonesAway);
   const listed = pods.filter((pod) => shouldPodBeInEndpoints(pod, true) && (publish || nodeOf(pod)));
   const away = listed.filter(isAway);
   if (away.length === 0) return nobody;

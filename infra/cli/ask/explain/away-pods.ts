@@ -1,9 +1,8 @@
 /** The pods of a Service that are no endpoints because their zone is away, as a run now would find them. */
 import type { Writers } from '#shared/clusters/writer/writer-for.ts';
-import { awayNow, awayText, zonesAway } from '#shared/clusters/zones-away.ts';
+import { awayNow, awayReason } from '#shared/clusters/zones-away.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { podsAway } from '#shared/controllers/zones/pods-away.ts';
-import { zoneOf } from '#shared/kube/nodes.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { ExplainInput } from './input.ts';
 
@@ -24,7 +23,8 @@ export function awayPods(
   }: Pick<ExplainInput, 'cluster' | 'service' | 'pods' | 'nodes' | 'now'>,
   writers: Writers,
 ): AwayPods {
-  const zones = zonesAway(cluster, now);
+  const away = awayNow(cluster, now);
+  const zones = new Set(away.map(({ zone }) => zone));
   const isOurs = ['write', 'preview'].includes(writers.slices.task) || writers.endpoints.task === 'write';
   if (!service || zones.size === 0 || !isOurs) return { why: new Map(), isHeld: false };
   const of = withOptInSelector(service, 'active');
@@ -34,10 +34,8 @@ export function awayPods(
   const { pods: out, isHeld } = podsAway(of, { pods: selected, nodes, zonesAway: zones });
   const why = selected
     .filter(({ metadata }) => out.has(metadata.name))
-    .map(({ metadata: { name }, spec }) => {
-      const node = nodes.get(spec?.nodeName ?? '');
-      const entry = awayNow(cluster, now).find(({ zone }) => node && zone === zoneOf(node));
-      return [name, entry ? awayText(entry) : 'its zone is away'] as const;
-    });
+    .map(
+      ({ metadata: { name }, spec }) => [name, awayReason(away, nodes.get(spec?.nodeName ?? ''))] as const,
+    );
   return { why: new Map(why), isHeld };
 }

@@ -6,6 +6,7 @@
 import { readNodes } from '#infra/cli/ask/explain-input.ts';
 import type { Count, Time } from '#infra/cli/ask/explanation-data.ts';
 import { readServices } from '#infra/cli/ask/lists/list-services.ts';
+import { wholeSeconds } from '#infra/cli/hub/table-clock.ts';
 import { counted, listedNames } from '#infra/cli/terminal/counted.ts';
 import { columns } from '#infra/cli/terminal/print-answer.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
@@ -15,7 +16,7 @@ import { concurrently } from '#shared/concurrently.ts';
 import { withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
 import { podsAway } from '#shared/controllers/zones/pods-away.ts';
 import { zoneIdOf, zoneOf } from '#shared/kube/nodes.ts';
-import { isPodReady } from '#shared/kube/pods.ts';
+import { isServing } from '#shared/kube/pods.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import { objectsIn } from '#shared/store/inputs/objects.ts';
@@ -66,8 +67,6 @@ export async function readZones(table: Table, cluster: ClusterRecord): Promise<Z
   return { cluster, nodes, written: written.flat() };
 }
 
-const isServing = (pod: Pod): boolean => isPodReady(pod) && !pod.metadata.deletionTimestamp;
-
 export function zonesIn({ cluster, nodes, written }: ZonesOfCluster, nowMs: number): readonly ListedZone[] {
   const away = awayNow(cluster, nowMs);
   const byZone = Map.groupBy([...nodes.values()], zoneOf);
@@ -90,7 +89,7 @@ export function zonesIn({ cluster, nodes, written }: ZonesOfCluster, nowMs: numb
     });
 }
 
-export const timeOf = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+export const timeOf = (ms: number): string => wholeSeconds(new Date(ms).toISOString());
 
 export function zoneLines({ cluster, zones }: ClusterZones): readonly string[] {
   if (zones.length === 0) return [`${cluster}  its nodes have no zones`];
