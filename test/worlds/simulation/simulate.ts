@@ -144,7 +144,9 @@ async function settle(world: World, after: string): Promise<boolean> {
     else return true;
     const limit =
       Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) +
-      (world.profile.goesBack === 'never' ? settleMs : verifiedMs);
+      (world.profile.goesBack === 'never' ? settleMs : verifiedMs) +
+      // The return of a zone is found by sweep.
+      (world.profile.zoneSwitches > 0 ? world.profile.sweepMs : 0);
     if (scheduler.now > limit) {
       // A Service that is not there any more is given slices, which the garbage collector takes away, and a
       // pod waits for a node: until the next list.

@@ -122,8 +122,8 @@ export class Lambdas {
         continue;
       }
       this.#failed.set(r.id, [...(this.#failed.get(r.id) ?? []), actor]);
-      // The call may fail, and then the visibility timeout ends.
-      if (!actor.dead && random.chance(0.8))
+      // The call may fail, and then the visibility timeout ends: not where only the culprit's calls fail.
+      if (!actor.dead && (random.chance(0.8) || profile.culprit !== 'none'))
         queue.comeBack(r.id, retryDelaySeconds(r.receives, random.next(), profile.limits.runs));
     }
   }
