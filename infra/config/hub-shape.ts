@@ -161,7 +161,7 @@ export const hubShape: Shape<HubConfig> = fields(
     clusterMetrics: withDefault(
       oneOf(...clusterMetricsChoices),
       'few' as const,
-      "`few` keeps three metrics of each cluster, and all metrics of trouble. `all` adds upstream's gauges.",
+      "`few` keeps three metrics of each cluster, and those of trouble while there is any. `all` adds delays, events, history and upstream's gauges.",
     ),
     rollout: withDefault(
       oneOf('gradual', 'at-once'),

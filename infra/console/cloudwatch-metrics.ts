@@ -8,8 +8,9 @@ import {
   GetMetricDataCommand,
   type MetricDataResult,
 } from '@aws-sdk/client-cloudwatch';
+import { clusterDashboard } from '#infra/aws/monitoring/cluster-dashboard.ts';
 import { dashboardNameOf } from '#infra/aws/monitoring/dashboard-names.ts';
-import { clusterDashboard, fleetDashboard } from '#infra/aws/monitoring/dashboards.ts';
+import { fleetDashboard } from '#infra/aws/monitoring/fleet-dashboard.ts';
 import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import { type MetricName, metricsNamespaceOf } from '#shared/contract/metrics.ts';
 import type { SeriesAnswer, SeriesValues } from './api-types.ts';

@@ -55,7 +55,7 @@ export function deployedDashboard(dashboard: Dashboard, text: string): DeployedD
   };
   const rows = dashboard.rows
     .map((row) => ({ ...row, widgets: row.widgets.flatMap(known) }))
-    .filter((row) => row.widgets.length > 0);
+    .filter((row) => row.widgets.length > 0 || row.topTens !== undefined);
   return { dashboard: { ...dashboard, rows }, queries };
 }
 

@@ -47,7 +47,9 @@ export async function recordObserved(
       of: factsOf(seen, record, { atMs, isListed }),
     });
     if (!made) return before?.observed;
-    const item = { ...record, isDeleted: !record.object, text: JSON.stringify(made.record) };
+    const text = JSON.stringify(made.record);
+    deps.metrics.put('HistoryBytes', text.length, { cluster: cluster.id });
+    const item = { ...record, isDeleted: !record.object, text };
     await saveObservedRecord(deps.table, service, item, { atMs, days });
     return made.soFar;
   } catch (error) {

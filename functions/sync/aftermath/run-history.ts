@@ -36,6 +36,7 @@ export function newRecord(deps: SyncDeps, run: EndedRun): NewRecord | undefined 
     const isKept = isQuiet ? hasChanges(record) : isWorthKeeping(record);
     if (!isKept && !endsOptIn(record, result)) return undefined;
     const text = encodeRecord(record, historyBytes);
+    deps.metrics.put('HistoryBytes', text.length, { cluster: claim.service.cluster });
     const write = () => saveRecord(deps.table, claim.service, { id, previous, text }, days);
     return { id, write: () => write().catch((error: unknown) => countLost(deps, run, error)) };
   } catch (error) {

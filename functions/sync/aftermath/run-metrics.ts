@@ -58,7 +58,7 @@ function reportLatency(
   }
   metrics.put('SyncLatency', latencyMs, { cluster });
   metrics.put('SyncsDue', 1, { cluster });
-  metrics.put('SyncsOnTime', latencyMs <= objectiveMs ? 1 : 0, { cluster });
+  metrics.put('SyncsLate', latencyMs > objectiveMs ? 1 : 0, { cluster });
 }
 
 /** For people: metric, log line, and an Event of the Service. */

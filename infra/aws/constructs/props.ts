@@ -46,7 +46,7 @@ export interface HubInput {
   readonly ticketTopic?: sns.ITopic;
   /** The ARN may be given instead of ticketTopic. */
   readonly ticketTopicArn?: string;
-  /** `few` keeps three metrics of each cluster, and all metrics of trouble. `all` adds upstream's gauges. @default "few" */
+  /** `few` keeps three metrics of each cluster, and those of trouble while there is any. `all` adds delays, events, history and upstream's gauges. @default "few" */
   readonly clusterMetrics?: 'few' | 'all';
   /** `gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it. @default "gradual" */
   readonly rollout?: 'gradual' | 'at-once';

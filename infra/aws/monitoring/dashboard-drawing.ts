@@ -1,10 +1,15 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import {
+  AlarmState,
+  AlarmStatusWidget,
+  AlarmStatusWidgetSortBy,
   Dashboard as CloudWatchDashboard,
   DashboardVariable,
   DefaultValue,
   GraphWidget,
+  type IAlarm,
   type IWidget,
+  MathExpression,
   SingleValueWidget,
   TextWidget,
   Values,
@@ -14,11 +19,12 @@ import {
 import type { Construct } from 'constructs';
 import { type ClusterQueueRole, queueNameOf } from '#infra/aws/stages/queue-arns.ts';
 import type { HubConfig } from '#infra/config/config.ts';
+import { clusterDashboard, clusterDashboardOf } from './cluster-dashboard.ts';
 import { chosenCluster, dashboardNameOf } from './dashboard-names.ts';
-import { clusterDashboardOf } from './dashboards.ts';
+import { fleetDashboard } from './fleet-dashboard.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 import type { QueueRole } from './series.ts';
-import type { Dashboard, Widget } from './widgets.ts';
+import { type Dashboard, type Row, type TopTen, topTenQuery, type Widget } from './widgets.ts';
 
 const columns = 24;
 
@@ -27,25 +33,92 @@ interface Drawing {
   readonly sources: MetricSources;
   /** The choices at its top. */
   readonly variables?: DashboardVariable[];
+  /** Drawn in its first row, where there are any. */
+  readonly alarms?: readonly IAlarm[];
 }
 
-export function drawDashboard(
+/** Draws a widget in the given width. */
+type Draw = (width: number) => IWidget;
+
+function drawDashboard(
   scope: Construct,
   hub: HubConfig,
-  { dashboard, sources, variables = [] }: Drawing,
+  { dashboard, sources, variables = [], alarms = [] }: Drawing,
 ): CloudWatchDashboard {
-  const rows: IWidget[][] = dashboard.rows.flatMap((row) => [
-    [new TextWidget({ markdown: `## ${row.title}`, width: columns, height: 1 })],
-    row.widgets.map((widget) => drawWidget(widget, sources, Math.floor(columns / row.widgets.length))),
+  const nameOf = (of: Dashboard): string => dashboardNameOf(hub.name, Stack.of(scope).region, of);
+  const rows: IWidget[][] = dashboard.rows.flatMap((row, i) => [
+    [new TextWidget({ markdown: headingOf(row, nameOf(clusterDashboard)), width: columns, height: 2 })],
+    ...inLines([
+      ...(i === 0 && alarms.length > 0 ? [drawAlarms(alarms)] : []),
+      ...(row.topTens ?? []).map((topTen) => drawTopTen(topTen, sources)),
+      ...row.widgets.map((widget) => (width: number) => drawWidget(widget, sources, width)),
+    ]),
   ]);
-  const dashboardName = dashboardNameOf(hub.name, Stack.of(scope).region, dashboard);
   return new CloudWatchDashboard(scope, dashboard.title, {
-    dashboardName,
+    dashboardName: nameOf(dashboard),
     widgets: rows,
     variables,
     defaultInterval: Duration.hours(3),
   });
 }
+
+/** Charts narrower than a quarter of the page have no room for their labels. */
+const mostInALine = 4;
+
+function inLines(widgets: readonly Draw[]): IWidget[][] {
+  const lines = Math.ceil(widgets.length / mostInALine);
+  const each = Math.ceil(widgets.length / lines);
+  return Array.from({ length: lines }, (_, i) => {
+    const line = widgets.slice(i * each, (i + 1) * each);
+    return line.map((draw) => draw(Math.floor(columns / line.length)));
+  });
+}
+
+/** The link opens the cluster's dashboard. CloudWatch documents no address that also chooses the cluster. */
+function headingOf({ title, normal, topTens }: Row, clusterDashboardName: string): string {
+  const next = topTens
+    ? ` Then open the [cluster dashboard](#dashboards:name=${clusterDashboardName}) and choose the cluster at its top.`
+    : '';
+  return `## ${title}\n${normal}${next}`;
+}
+
+/** Lists the alarms that ring, the newest first. */
+const drawAlarms =
+  (alarms: readonly IAlarm[]): Draw =>
+  (width) =>
+    new AlarmStatusWidget({
+      title: 'Alarms of the hub that ring',
+      alarms: [...alarms],
+      states: [AlarmState.ALARM],
+      sortBy: AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
+      width,
+      height: 4,
+    });
+
+const drawTopTen =
+  ({ title, metric, unit, limit }: TopTen, { namespace }: MetricSources): Draw =>
+  (width) =>
+    new GraphWidget({
+      title,
+      left: [
+        new MathExpression({
+          expression: topTenQuery(metric, namespace),
+          label: '',
+          period: Duration.minutes(1),
+        }),
+      ],
+      leftYAxis: { label: unit, showUnits: false, min: 0 },
+      ...(limit && { leftAnnotations: [limit] }),
+      width,
+      height: 6,
+    });
+
+export const drawFleetDashboard = (
+  scope: Construct,
+  hub: HubConfig,
+  sources: MetricSources,
+  alarms: readonly IAlarm[],
+): CloudWatchDashboard => drawDashboard(scope, hub, { dashboard: fleetDashboard, sources, alarms });
 
 function drawWidget(widget: Widget, sources: MetricSources, width: number): IWidget {
   const metrics = widget.series.map((s) =>

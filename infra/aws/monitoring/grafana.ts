@@ -6,8 +6,9 @@
 import { queueNameOf } from '#infra/aws/stages/queue-arns.ts';
 import { metricsNamespaceOf, type Unit } from '#shared/contract/metrics.ts';
 import { type RelayMetric, relayMetrics } from '#shared/contract/relay-metrics.ts';
-import { clusterDashboard, fleetDashboard } from './dashboards.ts';
-import type { Dashboard, Widget } from './widgets.ts';
+import { clusterDashboard } from './cluster-dashboard.ts';
+import { fleetDashboard } from './fleet-dashboard.ts';
+import { type Dashboard, type TopTen, topTenQuery, type Widget } from './widgets.ts';
 
 export interface GrafanaFile {
   /** Below dist/grafana of the package. */
@@ -44,7 +45,10 @@ function ofHub({ id, title, rows }: Dashboard, ofCluster: boolean): object {
         : [{ title: widget.title, kind: widget.kind, unit: units[widget.unit], targets }];
     });
   const shown = rows
-    .map((row) => ({ title: row.title, panels: panels(row.widgets) }))
+    .map((row) => ({
+      title: row.title,
+      panels: [...(row.topTens ?? []).map(topTenPanel), ...panels(row.widgets)],
+    }))
     .filter((row) => row.panels.length > 0);
   const text = (name: string, label: string, query: string) => ({
     name,
@@ -66,6 +70,26 @@ function ofHub({ id, title, rows }: Dashboard, ofCluster: boolean): object {
     rows: shown,
   });
 }
+
+const topTenPanel = ({ title, metric, unit }: TopTen): Panel => ({
+  title,
+  kind: 'lines',
+  unit: units[unit],
+  targets: [
+    {
+      refId: 'A',
+      datasource: source('cloudwatch'),
+      queryMode: 'Metrics',
+      metricQueryType: 1,
+      metricEditorMode: 1,
+      region: '$region',
+      namespace: metricsNamespaceOf('$hub'),
+      metricName: metric,
+      sqlExpression: topTenQuery(metric, metricsNamespaceOf('$hub')),
+      period: '60',
+    },
+  ],
+});
 
 /** A metric that every cluster has, in any mode. */
 const clusterVariable = {

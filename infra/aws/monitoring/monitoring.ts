@@ -3,8 +3,7 @@ import { Construct } from 'constructs';
 import type { HubConfig } from '#infra/config/config.ts';
 import { type Alarms, alarmTopicsOf, describe, makeAlarm, warnOfSilence } from './alarm-topics.ts';
 import { compositeAlarm, hubAlarms } from './alarms.ts';
-import { drawClusterDashboard, drawDashboard } from './dashboard-drawing.ts';
-import { fleetDashboard } from './dashboards.ts';
+import { drawClusterDashboard, drawFleetDashboard } from './dashboard-drawing.ts';
 import { makeManyAlarm, manyClusters } from './many-clusters.ts';
 import type { MetricSources } from './metric-sources.ts';
 import { burnRates, makeBurnAlarm } from './objective.ts';
@@ -22,11 +21,6 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, { hub, sources }: MonitoringProps) {
     super(scope, id);
-    this.dashboards = {
-      fleet: drawDashboard(this, hub, { dashboard: fleetDashboard, sources }),
-      cluster: drawClusterDashboard(this, hub, sources),
-    };
-
     const topics = alarmTopicsOf(this, hub);
     warnOfSilence(this, topics);
     const all = hubAlarms(hub.lambdaConcurrencyLimit);
@@ -52,5 +46,14 @@ export class Monitoring extends Construct {
       ...watched.map(({ id: name, alarm }) => [name, alarm] as const),
       [compositeAlarm, composite],
     ]);
+    this.dashboards = {
+      fleet: drawFleetDashboard(
+        this,
+        hub,
+        sources,
+        watched.map(({ alarm }) => alarm),
+      ),
+      cluster: drawClusterDashboard(this, hub, sources),
+    };
   }
 }

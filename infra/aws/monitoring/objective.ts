@@ -67,8 +67,8 @@ export function makeBurnAlarm(
     const count = (metric: MetricName) => metricOf({ metric, statistic: 'Sum' }, sources, period);
     return new CloudWatchAlarm(scope, `${burn.id}In${minutes}Minutes`, {
       metric: new MathExpression({
-        expression: `IF(due >= ${least}, (due - onTime) / due, 0)`,
-        usingMetrics: { due: count('SyncsDue'), onTime: count('SyncsOnTime') },
+        expression: `IF(due >= ${least}, late / due, 0)`,
+        usingMetrics: { due: count('SyncsDue'), late: count('SyncsLate') },
         label: 'share of late syncs',
         period,
       }),

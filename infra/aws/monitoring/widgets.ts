@@ -11,8 +11,21 @@ export interface Dashboard {
 }
 
 export interface Row {
+  /** A question, or a noun. */
   readonly title: string;
+  /** What a healthy fleet shows here, and what to do about anything else. Markdown. */
+  readonly normal: string;
   readonly widgets: readonly Widget[];
+  /** CloudWatch and Grafana draw them before the widgets. The console has a table of the clusters instead. */
+  readonly topTens?: readonly TopTen[];
+}
+
+/** A line for each of the ten clusters with the highest value. */
+export interface TopTen {
+  readonly title: string;
+  readonly metric: MetricName;
+  readonly unit: Unit;
+  readonly limit?: Widget['limit'];
 }
 
 export interface Widget {
@@ -73,3 +86,11 @@ export const numbers = (title: string, unit: Unit, series: readonly Drawn[]): Wi
   unit,
   series,
 });
+
+/**
+ * The ten clusters with the highest value, by CloudWatch Metrics Insights: it also names clusters that the
+ * hub's stack does not know, because other stacks add them. A query reads the metrics whose only dimension is
+ * `cluster`: neither those of the fleet nor those with further labels.
+ */
+export const topTenQuery = (metric: MetricName, namespace: string): string =>
+  `SELECT MAX("${metric}") FROM SCHEMA("${namespace}", cluster) GROUP BY cluster ORDER BY MAX() DESC LIMIT 10`;

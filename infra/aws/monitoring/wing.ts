@@ -1,9 +1,10 @@
-/** The door of services across clusters (docs/clusterset.md): their alarms, and their row of a dashboard. */
+/** The door of services across clusters (docs/clusterset.md): their alarms, and their series of a dashboard. */
 
 import { clustersetAlarms } from '#infra/clusterset/monitoring/clusterset-alarms.ts';
-import { clustersetRow } from '#infra/clusterset/monitoring/clusterset-row.ts';
+import { clustersetCounts, clustersetDelays } from '#infra/clusterset/monitoring/clusterset-series.ts';
 import type { Alarm } from './alarm.ts';
-import type { Row } from './widgets.ts';
+import type { Drawn } from './widgets.ts';
 
 export const alarmParts: readonly (readonly Alarm[])[] = [clustersetAlarms];
-export const rowParts: readonly Row[] = [clustersetRow];
+export const countParts: readonly (readonly Drawn[])[] = [clustersetCounts];
+export const delayParts: readonly (readonly Drawn[])[] = [clustersetDelays];

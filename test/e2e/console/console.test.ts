@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clusterDashboard, fleetDashboard } from '#infra/aws/monitoring/dashboards.ts';
+import { clusterDashboard } from '#infra/aws/monitoring/cluster-dashboard.ts';
+import { fleetDashboard } from '#infra/aws/monitoring/fleet-dashboard.ts';
 import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import type { SeriesAnswer } from '#infra/console/api-types.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
@@ -31,7 +32,7 @@ const flapping = '/#/services/demo-1/shop/ads';
 const silent = 'as of 2026-01-02T00:00:00Z: the relay is silent since';
 
 /** In a local run these are empty: it has no secrets with credentials, and no clusters of EKS. */
-const withoutValues = new Set(['Days until credentials end', 'Zones that traffic is to leave']);
+const withoutValues = new Set(['Zones and credentials', 'Zones that traffic is to leave']);
 
 /** Every series of the dashboard has a value. */
 async function isFilled(dashboard: Dashboard, cluster?: string): Promise<readonly string[]> {

@@ -19,7 +19,7 @@ const targetsOf = ({ panels }: Drawn) => panels.flatMap(({ targets = [] }) => ta
 
 it.each(dashboards)('the dashboard $id has each metric of our own that CloudWatch’s has', ({ id, rows }) => {
   const ours = rows
-    .flatMap(({ widgets }) => widgets.flatMap(({ series }) => series))
+    .flatMap(({ widgets, topTens = [] }) => [...topTens, ...widgets.flatMap(({ series }) => series)])
     .flatMap((s) => ('metric' in s ? s.metric : 'upstream' in s ? s.upstream : []));
   expect(new Set(targetsOf(drawn(id)).map(({ metricName }) => metricName))).toEqual(
     new Set([...ours, ...(id === 'cluster' ? queueMetrics : [])]),

@@ -9,12 +9,9 @@ import type { Alarm } from '#infra/aws/monitoring/alarm.ts';
 import { runbookAnchor } from '#infra/aws/monitoring/alarm-topics.ts';
 import { compositeAlarm, hubAlarms } from '#infra/aws/monitoring/alarms.ts';
 import { clusterAlarms } from '#infra/aws/monitoring/cluster-alarms.ts';
-import {
-  clusterDashboard,
-  clusterDashboardOf,
-  dashboards,
-  fleetDashboard,
-} from '#infra/aws/monitoring/dashboards.ts';
+import { clusterDashboard, clusterDashboardOf } from '#infra/aws/monitoring/cluster-dashboard.ts';
+import { dashboards } from '#infra/aws/monitoring/dashboards.ts';
+import { fleetDashboard } from '#infra/aws/monitoring/fleet-dashboard.ts';
 import { manyClusters } from '#infra/aws/monitoring/many-clusters.ts';
 import { burnRates } from '#infra/aws/monitoring/objective.ts';
 import { refusedMetrics } from '#infra/aws/monitoring/refused-metrics.ts';
@@ -54,6 +51,18 @@ const resolved = (text: string | { readonly 'Fn::Join': readonly [string, readon
   typeof text === 'string'
     ? text
     : text['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : 'made')).join(text['Fn::Join'][0]);
+interface Body {
+  readonly widgets: readonly {
+    readonly type: string;
+    readonly x: number;
+    readonly width: number;
+    readonly properties: {
+      readonly view?: string;
+      readonly markdown?: string;
+      readonly alarms?: readonly string[];
+    };
+  }[];
+}
 const widgets = dashboards.flatMap((d) => d.rows.flatMap((r) => r.widgets));
 
 describe('dashboards', () => {
@@ -137,12 +146,12 @@ describe('dashboards', () => {
 
   it('dashboards have no two widgets of one title, so that a widget can be spoken of', () => {
     for (const dashboard of dashboards) {
-      const titles = dashboard.rows.flatMap((r) => r.widgets.map((w) => w.title));
+      const titles = dashboard.rows.flatMap((r) => [...(r.topTens ?? []), ...r.widgets].map((w) => w.title));
       expect(new Set(titles).size).toBe(titles.length);
     }
   });
 
-  it('dashboards are drawn by CloudWatch from the same rows, without metric math', () => {
+  it('dashboards are drawn by CloudWatch from the same rows, with no expression but the top tens', () => {
     const bodies = Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard')).map((d) =>
       JSON.stringify(d['Properties'].DashboardBody),
     );
@@ -153,7 +162,42 @@ describe('dashboards', () => {
         for (const widget of row.widgets)
           expect(body).toContain(JSON.stringify(JSON.stringify(widget.title)).slice(1, -1));
       }
-      expect(body).not.toContain('expression');
+      const topTens = dashboard.rows.flatMap((row) => row.topTens ?? []);
+      expect(body.match(/expression/g) ?? []).toHaveLength(topTens.length);
+      expect(body.match(/SELECT MAX/g) ?? []).toHaveLength(topTens.length);
+    }
+  });
+
+  it('the fleet’s dashboard has at most 24 widgets with texts and alarms, and begins with the alarms and three numbers', () => {
+    const body = Object.values(hubTemplate.findResources('AWS::CloudWatch::Dashboard'))
+      .map((d) => resolved(d['Properties'].DashboardBody))
+      .find((b) => !b.includes('variables'))!;
+    const drawn = (JSON.parse(body) as Body).widgets;
+    expect(drawn.length).toBeLessThanOrEqual(24);
+    expect(drawn.slice(0, 6).map(({ type, properties }) => properties.view ?? type)).toEqual([
+      'text',
+      'alarm',
+      'singleValue',
+      'singleValue',
+      'singleValue',
+      'text',
+    ]);
+    const [rings] = drawn.filter(({ type }) => type === 'alarm');
+    expect(rings?.properties.alarms?.length).toBeGreaterThan(hubAlarms(1000).length);
+    expect(rings?.properties.alarms?.length).toBeLessThanOrEqual(100);
+    for (const { x, width } of drawn) expect(x + width).toBeLessThanOrEqual(24);
+    const texts = drawn.filter(({ type }) => type === 'text').map(({ properties }) => properties.markdown);
+    expect(texts).toHaveLength(fleetDashboard.rows.length);
+    for (const text of texts) expect(text).toContain('Normal: ');
+    expect(texts[1]).toMatch(/\[cluster dashboard\]\(#dashboards:name=.*-Cluster\)/);
+  });
+
+  it('top tens read metrics that each cluster has by default', () => {
+    const topTens = dashboards.flatMap((d) => d.rows.flatMap((r) => r.topTens ?? []));
+    expect(topTens).toHaveLength(5);
+    for (const { metric, unit } of topTens) {
+      expect(perCluster.few).toContain(metric);
+      expect(unit).toBe(metrics[metric].unit);
     }
   });
 
@@ -514,16 +558,13 @@ describe('alarms', () => {
     // CloudWatch's IF is a ternary.
     const share = new Function(
       'due',
-      'onTime',
+      'late',
       `const IF = (c, a, b) => (c ? a : b); return ${Expression}`,
-    ) as (due: number, onTime: number) => number;
-    const rings = (due: number, onTime: number): boolean =>
-      share(due, onTime) > alarm![1]['Properties'].Threshold;
-    expect([rings(least - 1, 0), rings(least, 0), rings(0, 0)]).toEqual([false, true, false]);
+    ) as (due: number, late: number) => number;
+    const rings = (due: number, late: number): boolean =>
+      share(due, late) > alarm![1]['Properties'].Threshold;
+    expect([rings(least - 1, least - 1), rings(least, least), rings(0, 0)]).toEqual([false, true, false]);
     const late = Math.floor((least * 10 * rate) / 100);
-    expect([rings(least * 10, least * 10 - late), rings(least * 10, least * 10 - late - 1)]).toEqual([
-      false,
-      true,
-    ]);
+    expect([rings(least * 10, late), rings(least * 10, late + 1)]).toEqual([false, true]);
   });
 });

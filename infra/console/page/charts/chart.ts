@@ -113,6 +113,7 @@ function options(
           label: s.label,
           stroke,
           width: 1.75,
+          ...(i >= 5 && { dash: i >= 10 ? [2, 3] : [6, 4] }),
           spanGaps: true,
           ...(series.length === 1 && { fill: `${stroke}1f` }),
           points: { size: 5, show: (u, index) => isLonely(u.data[index] ?? []) },
@@ -167,7 +168,10 @@ function moveCursor(plot: uPlot, event: KeyboardEvent): void {
 function legendOf({ series, unit, limit }: Widget) {
   const newestHead = h('th', { scope: 'col' }, 'newest');
   const rows = series.map((s, i) => {
-    const key = h('span', { class: `key series-${(i % 5) + 1}`, 'aria-hidden': 'true' });
+    const key = h('span', {
+      class: `key series-${(i % 5) + 1}${i >= 5 ? ' again' : ''}`,
+      'aria-hidden': 'true',
+    });
     const [newest, highest] = [h('td'), h('td')];
     return {
       newest,

@@ -17,7 +17,10 @@ export interface DashboardView {
 }
 
 export function dashboardView(dashboard: Dashboard, cluster: string | undefined): DashboardView {
-  const rows = dashboard.rows.map((row, i) => dashboardRow(row, `${dashboard.id}-${i}`));
+  // The table of the clusters stands for rows of top tens alone.
+  const rows = dashboard.rows
+    .filter(({ widgets }) => widgets.length > 0)
+    .map((row, i) => dashboardRow(row, `${dashboard.id}-${i}`));
   let drawn: string | undefined;
   return {
     element: h('div', { class: 'dashboard' }, ...rows.map((row) => row.element)),
@@ -45,7 +48,7 @@ export function dashboardView(dashboard: Dashboard, cluster: string | undefined)
   };
 }
 
-function dashboardRow({ title, widgets }: Row, id: string) {
+function dashboardRow({ title, normal, widgets }: Row, id: string) {
   const views: readonly WidgetView[] = widgets.map((w, j) =>
     w.kind === 'numbers' ? numbers(w, `${id}-${j}`) : lineChart(w, `${id}-${j}`),
   );
@@ -70,6 +73,7 @@ function dashboardRow({ title, widgets }: Row, id: string) {
       'section',
       { class: 'row', 'aria-labelledby': id },
       h('h2', { id }, title),
+      h('p', { class: 'normal' }, normal),
       // A chart is taller than a number, so they have grids of their own.
       ...(['numbers', 'lines'] as const).map((kind) =>
         h(

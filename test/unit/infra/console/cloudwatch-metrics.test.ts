@@ -5,8 +5,9 @@ import {
   type MetricDataQuery,
 } from '@aws-sdk/client-cloudwatch';
 import { expect, it } from 'vitest';
+import { clusterDashboard } from '#infra/aws/monitoring/cluster-dashboard.ts';
 import { chosenCluster } from '#infra/aws/monitoring/dashboard-names.ts';
-import { clusterDashboard, fleetDashboard } from '#infra/aws/monitoring/dashboards.ts';
+import { fleetDashboard } from '#infra/aws/monitoring/fleet-dashboard.ts';
 import type { Dashboard, Widget } from '#infra/aws/monitoring/widgets.ts';
 import type { DashboardsAnswer } from '#infra/console/api-types.ts';
 import { cloudWatchLinks } from '#infra/console/cloudwatch-links.ts';

@@ -1,7 +1,9 @@
 /** The console's points of a metric, and its dashboards. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clusterDashboard, dashboards, fleetDashboard } from '#infra/aws/monitoring/dashboards.ts';
+import { clusterDashboard } from '#infra/aws/monitoring/cluster-dashboard.ts';
+import { dashboards } from '#infra/aws/monitoring/dashboards.ts';
+import { fleetDashboard } from '#infra/aws/monitoring/fleet-dashboard.ts';
 import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import { type MetricsStore, metricsStore, type Query } from '#infra/console/metrics-store.ts';
 import { seriesOf } from '#infra/console/series-data.ts';
@@ -127,15 +129,14 @@ describe('a dashboard', () => {
     const span = { now: start + 11, minutes: 5 };
     const fleet = seriesOf(store, fleetDashboard, undefined, span);
     expect([fleet.from, fleet.period, fleet.widgets[0]?.[0]?.values.length]).toEqual([start - 290, 5, 61]);
-    expect(valuesOf(fleetDashboard, fleet, 'Events', 'objects')?.values.slice(-5)).toEqual([
+    expect(valuesOf(fleetDashboard, fleet, 'Changes', 'objects')?.values.slice(-5)).toEqual([
       null,
       null,
       3,
       4,
       null,
     ]);
-    expect(valuesOf(fleetDashboard, fleet, 'Oldest overdue work', 'any cluster')?.newest).toBe(12);
-    expect(valuesOf(fleetDashboard, fleet, 'Messages for people', 'parked')?.newest).toBe(2);
+    expect(valuesOf(fleetDashboard, fleet, 'Given up', 'in the parked queue')?.newest).toBe(2);
     const one = seriesOf(store, clusterDashboard, 'a', span);
     expect(valuesOf(clusterDashboard, one, 'Events', 'objects')?.values.slice(-4)).toEqual([
       null,
@@ -168,10 +169,9 @@ describe('a dashboard', () => {
     const fleet = seriesOf(store, fleetDashboard, undefined, span);
     const newest = (title: string, label: string) =>
       valuesOf(fleetDashboard, fleet, title, label)?.values.at(-3);
-    expect([newest('Slice syncs', 'success'), newest('Slice syncs', 'stale')]).toEqual([2, 0]);
-    expect([newest('Slices by topology', 'Disabled'), newest('Slices by topology', 'PreferClose')]).toEqual([
-      3, 4,
-    ]);
+    const slices = 'Slices, counted as by kube-controller-manager';
+    expect([newest(slices, 'success'), newest(slices, 'stale')]).toEqual([2, 0]);
+    expect([newest(slices, 'Disabled'), newest(slices, 'PreferClose')]).toEqual([3, 4]);
     const one = seriesOf(store, clusterDashboard, 'a', span);
     expect(valuesOf(clusterDashboard, one, 'Endpoints and slices', 'endpoints')?.newest).toBe(7);
   });
@@ -186,7 +186,9 @@ describe('a dashboard', () => {
       0,
       null,
     ]);
-    expect(valuesOf(fleetDashboard, answer, 'From due to written', 'p50')?.newest).toBeNull();
+    expect(
+      valuesOf(fleetDashboard, answer, 'Where is the time lost?', 'due to written p50')?.newest,
+    ).toBeNull();
   });
 
   it.each(dashboards.map((d) => [d.title, d] as const))(
