@@ -204,11 +204,13 @@ async function stateToSave(
   if (seen.deleted && (isTheirs(kind, seen) || listedAt !== undefined)) return seen;
   if (isTheirs(kind, seen))
     return !isLate || (await readSeen(context, kind, seen))?.object ? seen : undefined;
-  if (listedAt !== undefined || isGone(await readSeen(context, kind, seen))) return undefined;
+  if (listedAt !== undefined || isKnownGone(await readSeen(context, kind, seen), seen)) return undefined;
   return { ...seen, deleted: true };
 }
 
-const isGone = (saved: OutputRecord | undefined): boolean => saved !== undefined && !saved.object;
+/** Slices of other managers change often. Of one with another uid, an earlier message may be still to come. */
+const isKnownGone = (saved: OutputRecord | undefined, { uid }: OutputEntry): boolean =>
+  saved !== undefined && !saved.object && saved.uid === uid;
 
 /** Written by the cluster's own controllers. */
 export const isTheirs = (kind: OutputKind, { managedBy }: Pick<OutputEntry, 'managedBy'>): boolean =>

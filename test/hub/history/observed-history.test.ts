@@ -204,6 +204,27 @@ describe('the cluster’s own controllers', () => {
     expect(await states(world, world.now - 1)).toEqual(['pod-0 ready http 80/TCP']);
   });
 
+  it('a slice that came again and was taken from its manager is gone, whichever message comes first', async () => {
+    const { world, pass, write } = await watched();
+    await write(slice([true]));
+    world.store.delete('EndpointSlice', 'default', 'svc-abc');
+    await pass(10);
+    const { events } = world.queues;
+    const { send } = events;
+    const late: Parameters<typeof send>[0][number][] = [];
+    const again = slice([true]);
+    again.metadata.uid = 'again';
+    events.send = async (messages) => void late.push(...messages);
+    await write(again);
+    events.send = send;
+    again.metadata.labels = { ...again.metadata.labels, [labelSliceManagedBy]: 'somebody' };
+    await write(again);
+    await events.send(late);
+    await pass(10);
+    expect(late).toHaveLength(1);
+    expect(await states(world, world.now)).toEqual([]);
+  });
+
   it('slices of other managers make no record, and no state is saved of them', async () => {
     const { world, pass, write } = await watched();
     const foreign = slice([true], 80, 'svc-mesh');
