@@ -66,7 +66,8 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const isOfOthers = switches.mode === 'shadow' && !sinceGap.some(isOfCluster);
   if (isOfOthers && atMs >= cluster.historySinceMs) {
     const observed = await explainObserved(table, key, {
-      ...{ atMs, keptSinceMs: earliest, switchedAtMs: switches.sinceMs },
+      ...askedOf(cluster, switches),
+      ...{ atMs, keptSinceMs: earliest, service },
     });
     // The built-in controllers' outputs are not all if the hub may have written slices beside them.
     const ours = switches.optIn === 'active' ? [...cutShortBeside(sinceGap, atMs), ...running] : [];
@@ -77,6 +78,12 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
   return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
 }
+
+const askedOf = (cluster: ClusterRecord, { sinceMs = 0 }: SwitchesThen) => ({
+  cluster,
+  switchedAtMs: sinceMs > cluster.historySinceMs ? sinceMs : undefined,
+  heartbeatAtMs: cluster.relay.heartbeatAtMs,
+});
 
 function earliestKept(days: number, atMs: number, nowMs: number): number {
   if (days === 0) throw new UsageError('no history is kept of this cluster: settings.historyDays is 0');

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { explainThen } from '#infra/cli/ask/explain-then.ts';
 import { readRuns } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { beginIncarnation } from '#shared/clusters/relay/sessions.ts';
+import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
+import { saveRecord } from '#shared/store/outputs/history-records.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
@@ -28,6 +32,7 @@ const slice = (ready: readonly boolean[], port = 80, name = 'svc-abc'): RawObjec
     ports: [{ name: 'http', port, protocol: 'TCP' }],
   }) as unknown as RawObject;
 
+const timeText = (ms: number): string => new Date(ms).toISOString();
 const then = (world: HubWorld, atMs: number) => explainThen(world.table, key, atMs, world.now);
 const told = async (world: HubWorld) =>
   (await readRuns(world.table, key, { sinceMs: 0, nowMs: world.now })).runs;
@@ -223,6 +228,79 @@ describe('the cluster’s own controllers', () => {
     await pass(10);
     expect(late).toHaveLength(1);
     expect(await states(world, world.now)).toEqual([]);
+  });
+
+  it('after a pause a time is uncertain until the relay has listed what was written meanwhile', async () => {
+    const { world, pass, write } = await watched();
+    const before = await write(slice([true, true]));
+    await switchMode(world.table, cluster, 'paused', world.now);
+    await write(slice([false], 80, 'svc-new'));
+    const pausedMs = world.now;
+    await switchMode(world.table, cluster, 'shadow', world.now);
+    const since = await write(slice([true, false]));
+    expect((await then(world, before)).caveats).toEqual([]);
+    expect((await then(world, since)).caveats).toEqual([
+      `what was written before the switch to shadow mode at ${timeText(pausedMs)} is on record with the relay’s next lists`,
+    ]);
+    await pass(2_400);
+    await world.sendInventory('again');
+    await world.sendHeartbeat();
+    await pass(10);
+    expect((await then(world, world.now)).caveats).toEqual([]);
+    expect(await states(world, world.now)).toHaveLength(3);
+  });
+
+  it('after the cluster was created again, what no list has had since is uncertain', async () => {
+    const { world, pass, write } = await watched();
+    await write(slice([true, true]));
+    const record = (await readCluster(world.table, cluster)) as ClusterRecord;
+    const lost = { state: 'unbound', session: 's1', uid: record.uid, sinceMs: world.now } as const;
+    await beginIncarnation(world.table, record, lost, world.now);
+    const sinceMs = world.now;
+    await pass(10);
+    const restored = `the cluster was restored, or created again, before ${timeText(sinceMs)}`;
+    expect((await then(world, world.now)).caveats).toEqual([
+      `${restored}: no list has had EndpointSlice svc-abc since`,
+    ]);
+    expect((await then(world, sinceMs - 1)).caveats).toEqual([
+      `${restored}: its addresses just before are unknown`,
+    ]);
+  });
+
+  it('what may be gone with its Service is uncertain: no list compares outputs of a Service that the hub does not know', async () => {
+    const { world, pass, write } = await watched();
+    const former = slice([true]);
+    const owner = { apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'former' };
+    former.metadata.ownerReferences = [owner] as never;
+    const at = await write(former);
+    expect((await then(world, at)).caveats).toEqual([
+      'EndpointSlice svc-abc is of a former Service of that name, and may be gone with it',
+    ]);
+    const held = {
+      atMs: at,
+      endedMs: at,
+      writes: { endpoints: 0, slices: 0 },
+      endings: {},
+      changes: [],
+      more: 0,
+    };
+    const text = JSON.stringify({
+      ...held,
+      heldBack: 'the circuit is open',
+      notes: [],
+      times: 1,
+      untilMs: at,
+    });
+    await saveRecord(world.table, key, { id: at, previous: undefined, text }, 7);
+    world.store.delete('Service', 'default', 'svc');
+    await pass(10);
+    expect((await then(world, world.now)).caveats).toEqual([
+      'the hub does not know the Service, and EndpointSlice svc-abc may be gone with it',
+    ]);
+    world.store.delete('EndpointSlice', 'default', 'svc-abc');
+    await pass(10);
+    expect(await then(world, world.now)).toMatchObject({ addresses: [], caveats: [] });
+    expect((await then(world, at)).caveats).toEqual([]);
   });
 
   it('slices of other managers make no record, and no state is saved of them', async () => {

@@ -18,6 +18,8 @@ export interface ObservedOutput {
   readonly name: string;
   /** Undefined if its content is not saved. Empty for a deleted output. */
   readonly now: Addresses | undefined;
+  /** Why it may be gone although it is saved. */
+  readonly doubt: string | undefined;
   /** Since when states of the output are recorded. Undefined if they are not. */
   readonly sinceMs: number | undefined;
   readonly records: readonly ObservedRecord[];
@@ -27,17 +29,17 @@ export interface AskedObserved {
   readonly atMs: number;
   /** No record of the Service is older. */
   readonly keptSinceMs: number;
-  /** The switch to shadow mode before that time. */
+  /** The switch to shadow mode before that time. Undefined if the cluster was not in another mode before. */
   readonly switchedAtMs: number | undefined;
+  /** The newest heartbeat of the relay. */
+  readonly heartbeatAtMs: number;
 }
 
 /** Within this time after a switch the relay has listed all outputs: it does so every half hour. */
 const listedWithinMs = 40 * 60_000;
 
-export function observedThen(
-  outputs: readonly ObservedOutput[],
-  { atMs, keptSinceMs, switchedAtMs = 0 }: AskedObserved,
-): Then {
+export function observedThen(outputs: readonly ObservedOutput[], asked: AskedObserved): Then {
+  const { atMs, keptSinceMs } = asked;
   if (atMs < keptSinceMs) return notKnown(atMs, `the record begins at ${exactTime(keptSinceMs)}`);
   const states = outputs.map((output) => stateThen(output, atMs));
   const reason = states.find((state) => typeof state === 'string');
@@ -61,23 +63,29 @@ export function observedThen(
     ...{ atMs, isKnown: true, summary: summaryOf(addresses, earlier.at(-1), atMs), addresses },
     gone: together(goneOf(newest, byKey(listed))),
     caveats: [
-      ...(atMs < switchedAtMs + listedWithinMs && outputs.some((o) => isOlder(o, atMs, switchedAtMs))
-        ? [
-            `changes before the switch to shadow mode at ${exactTime(switchedAtMs)} are on record with the relay’s next lists`,
-          ]
-        : []),
-      ...outputs.flatMap(({ records: of, name }) => {
-        const next = of.find((r) => r.atMs > atMs);
-        if (!next?.isListed || next.changes.length === 0) return [];
-        return [`a list showed ${name} changed at ${exactTime(next.atMs)}, since an unknown time`];
-      }),
+      ...notListedSince(asked),
+      ...outputs.flatMap(({ doubt }) => doubt ?? []),
+      ...outputs.flatMap((output) => shownBy(output, atMs)),
     ],
   };
 }
 
-/** Its newest state on record by then is from before the switch. */
-const isOlder = ({ sinceMs, records }: ObservedOutput, atMs: number, switchedAtMs: number): boolean =>
-  (records.findLast((r) => r.atMs <= atMs)?.atMs ?? sinceMs ?? 0) < switchedAtMs;
+/** The hub has saved nothing of what others wrote in another mode. */
+const notListedSince = ({ atMs, switchedAtMs, heartbeatAtMs }: AskedObserved): readonly string[] =>
+  switchedAtMs !== undefined && Math.min(atMs, heartbeatAtMs) < switchedAtMs + listedWithinMs
+    ? [
+        `what was written before the switch to shadow mode at ${exactTime(switchedAtMs)} is on record with the relay’s next lists`,
+      ]
+    : [];
+
+function shownBy({ records, name }: ObservedOutput, atMs: number): readonly string[] {
+  const next = records.find((r) => r.atMs > atMs);
+  if (!next?.isListed) return [];
+  // Of a state before the cluster's history went back the record has no changes.
+  const isOther = next.checkBefore === undefined && next.check !== records[records.indexOf(next) - 1]?.check;
+  if (next.changes.length === 0 && !isOther) return [];
+  return [`a list showed ${name} changed at ${exactTime(next.atMs)}, since an unknown time`];
+}
 
 /** Returns the addresses of an output, or why they are not known. */
 function stateThen({ name, now, sinceMs, records }: ObservedOutput, atMs: number): Addresses | string {

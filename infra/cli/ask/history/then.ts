@@ -98,7 +98,10 @@ export function together<
   const alike = Map.groupBy(list, ({ places: _, ...rest }) => JSON.stringify([rest.pod, rest.address, rest]));
   return [...alike]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, alike]) => ({ ...(alike[0] as A), places: alike.flatMap((a) => a.places).sort() }));
+    .map(([, alike]) => ({
+      ...(alike[0] as A),
+      places: [...new Set(alike.flatMap((a) => a.places))].sort(),
+    }));
 }
 
 function takeBack(states: Map<string, State>, { pod, moves, isRepair }: PodMoves): void {
