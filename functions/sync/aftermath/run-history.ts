@@ -9,6 +9,7 @@ import { shortened } from '#shared/controllers/history/shortened.ts';
 import { encodeRecord } from '#shared/controllers/history/text.ts';
 import { type Controller, isController } from '#shared/kube/controllers.ts';
 import { saveRecord } from '#shared/store/outputs/history-records.ts';
+import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import { versionOf } from '#shared/store/version.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { SyncDeps } from '../state/deps.ts';
@@ -159,14 +160,14 @@ const hasForgotten = ({ inputs, result }: ReachedRun): boolean =>
 const isFirst = ({ server, inputs }: ReachedRun): boolean =>
   server.records.length > 0 && !inputs.outputs.some((o) => o.object);
 
-/** Has the run written or deleted every slice that was saved? */
+/** Has the run written or deleted every slice that was saved, or found it unchanged? */
 function provesSlices({ server, inputs }: ReachedRun): boolean {
   const slices = inputs.outputs.filter((o) => o.kind === 'EndpointSlice' && o.object);
-  return (
-    slices.length > 0 &&
-    server.writes.EndpointSlice > 0 &&
-    slices.every((o) => server.records.some((r) => nameOf(r) === nameOf(o)))
-  );
+  const found = byName(server.found.map(({ record }) => record));
+  const isProven = (o: OutputRecord): boolean =>
+    server.records.some((r) => nameOf(r) === nameOf(o)) &&
+    (found.get(nameOf(o))?.version ?? o.version) === o.version;
+  return slices.length > 0 && server.writes.EndpointSlice > 0 && slices.every(isProven);
 }
 
 /** Undefined where the hub writes in place of the built-in controllers. */

@@ -35,9 +35,13 @@ export class ServerState {
     this.#now = now;
   }
 
-  /** A live read has found this object there. */
+  /** A live read has found this object there. After a write it may also be what the run itself has made. */
   recordFound(kind: OutputKind, object: OutputObject, manager?: string): void {
-    const isUntouched = this.writes[kind] === 0;
+    const { name } = object.metadata;
+    const isUntouched =
+      this.writes[kind] === 0 ||
+      (!this.#records.has(nameOf({ kind, name })) &&
+        this.#before.some((o) => o.kind === kind && o.name === name));
     this.recordPresent(kind, object);
     if (isUntouched) this.#noteFound(kind, object, manager);
   }

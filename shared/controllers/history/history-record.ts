@@ -75,8 +75,8 @@ export interface HistoryRecord {
   /** Numbers of addresses that another client changed at an unknown time before the run. */
   readonly foundOtherwise?: { readonly endpoints: number; readonly slices: number };
   /**
-   * The run wrote or deleted every slice that was saved. The preconditions of these writes prove that no
-   * other client had changed one.
+   * The run wrote or deleted every slice that was saved, or found it as saved. The preconditions of the writes
+   * prove that no other client had changed one.
    */
   readonly provesSlices?: boolean;
   /**

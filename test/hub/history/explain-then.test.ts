@@ -379,6 +379,33 @@ it('a new slice does not prove that another client had changed no other slice of
   ]);
 });
 
+it('an edit that a run finds after its first write is uncertain until then, although the hub heard nothing of it', async () => {
+  const { world, pass } = await smallCluster([aService(), ...pods(4)], {
+    settings: { maxEndpointsPerSlice: 2 },
+  });
+  await pass(20);
+  const [, edited] = world.store.list('EndpointSlice', 'default');
+  const { send } = world.queues.events;
+  world.queues.events.send = async () => {};
+  world.store.replace(
+    'EndpointSlice',
+    { namespace: 'default', name: edited?.metadata.name ?? '' },
+    { ...(edited as RawObject), endpoints: [] } as RawObject,
+    { manager: 'kubectl-edit' },
+  );
+  const between = world.now;
+  await pass(60);
+  world.queues.events.send = send;
+  for (const { metadata } of world.store.list('Pod', 'default'))
+    world.store.apply(aPod(Number(metadata.name.slice(-1)), { ready: false }));
+  await pass(20);
+  expect((await then(world, between + 1)).caveats).toEqual([
+    expect.stringMatching(/found 2 addresses of slices that another client had changed at an unknown time$/),
+  ]);
+  expect((await then(world, between - 1)).caveats).toHaveLength(1);
+  expect((await then(world, world.now)).caveats).toEqual([]);
+});
+
 it('a time at which another client had deleted a slice that the next run deletes too is uncertain', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(3)], {
     settings: { maxEndpointsPerSlice: 2 },
