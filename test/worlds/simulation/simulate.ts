@@ -1,8 +1,10 @@
 import { readCluster } from '#shared/clusters/record.ts';
 import { hasSynced, missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns } from '#shared/clusters/writer/mode.ts';
+import { areZonesChanged } from '#shared/clusters/zones-away.ts';
 import { labelServiceName, labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
+import { listDifferences, readDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
@@ -13,6 +15,7 @@ import { drawSet } from '#test/clusterset/simulation/draw.ts';
 import { simulateSet } from '#test/clusterset/simulation/simulate-set.ts';
 import { isOfTenant } from './faults/large-tenant.ts';
 import { cluster, isLiedTo, modeOf } from './faults/profile.ts';
+import { comparedZone } from './faults/zones.ts';
 import { historyErrors, mayLoseRecords } from './promises/history.ts';
 import { wasLeftBehind } from './promises/left-behind.ts';
 import type { Answers } from './promises/listed-then.ts';
@@ -78,6 +81,7 @@ async function checkAtRest(world: World): Promise<boolean> {
   world.monitor.finish();
   await checkClean(world, true);
   await checkCluster(world, true);
+  for (const wrong of await checkComparison(world)) world.fail(wrong);
   for (const wrong of await world.listedThen.errors(world.table, cluster))
     world.fail(`explain --at: ${wrong}`);
   return healedByList;
@@ -103,14 +107,14 @@ async function listForWhoDied(world: World): Promise<boolean> {
  * worker that was to do it failed, or where the last of the first lists came while a session was not
  * verified.
  */
-async function waitsForSweep({ table }: World): Promise<boolean> {
+async function waitsForSweep({ table, store, scheduler, zonalShift }: World): Promise<boolean> {
   const meta = await readCluster(table, cluster);
   if (!meta || !hasRuns(meta)) return false;
   return (
     meta.lists.ownListsWanted.length > 0 ||
     meta.modeSwitch.wakesPending ||
-    // Every zone comes back.
-    meta.zones.wokenFor !== '' ||
+    areZonesChanged(meta, scheduler.now) ||
+    zonalShift?.isUnread(meta, store, scheduler.now) ||
     (meta.lists.suppressesWakeUps && missingFirstLists(meta).length === 0)
   );
 }
@@ -145,8 +149,8 @@ async function settle(world: World, after: string): Promise<boolean> {
     const limit =
       Math.max(from, Math.min(world.prescribedUntil, from + 1_500_000)) +
       (world.profile.goesBack === 'never' ? settleMs : verifiedMs) +
-      // The return of a zone is found by sweep.
-      (world.profile.zoneSwitches > 0 ? world.profile.sweepMs : 0);
+      // Sweep finds a shift, and the return of a zone.
+      (world.profile.zoneSwitches > 0 || world.zonalShift ? world.profile.sweepMs : 0);
     if (scheduler.now > limit) {
       // A Service that is not there any more is given slices, which the garbage collector takes away, and a
       // pod waits for a node: until the next list.
@@ -211,8 +215,11 @@ const hasRelabelledSlice = ({ profile, store }: World): boolean =>
     return labels[labelSliceManagedBy] === optInManagedBy && owner?.name !== labels[labelServiceName];
   });
 
-const differencesIn = ({ store, profile: { maxEndpointsPerSlice, optIn, cleanup } }: World) =>
-  differences(store, maxEndpointsPerSlice, optIn, cleanup);
+function differencesIn({ store, scheduler, zonalShift, profile }: World) {
+  const { maxEndpointsPerSlice, optIn, cleanup } = profile;
+  const away = zonalShift && { hub: zonalShift.hub(scheduler.now), eks: zonalShift.eks(scheduler.now) };
+  return differences(store, maxEndpointsPerSlice, optIn, { cleanup, ...away });
+}
 
 /** Where the snapshot is not what the cluster holds. */
 async function snapshotErrors(world: World): Promise<readonly string[]> {
@@ -301,6 +308,19 @@ async function checkCluster(world: World, resynced: boolean): Promise<void> {
       `${resynced ? 'after a resync' : 'at rest'} the cluster is not what a live recomputation gives: ${text}`,
     );
   }
+}
+
+/** EKS and the hub take a zone out at other times, and by other rules: that is no difference. */
+async function checkComparison({ table, scheduler }: World): Promise<readonly string[]> {
+  const { byShifts = [] } = (await readCluster(table, cluster))?.zones ?? {};
+  const differ = await listDifferences(table, cluster);
+  const texts = differ.map(async (service) => {
+    const [namespace = '', name = ''] = service.split('/');
+    const { text = '' } = (await readDifference(table, { cluster, namespace, name })) ?? {};
+    const zone = comparedZone(text, byShifts, scheduler.now);
+    return zone ? [`shadow mode compares ${zone}, the zone of a shift, for ${service}: ${text}`] : [];
+  });
+  return (await Promise.all(texts)).flat();
 }
 
 async function resync(world: World): Promise<void> {

@@ -104,6 +104,11 @@ export interface Profile {
   readonly optInSwitches: number;
   /** How often an operator sends traffic away from a zone, for some seconds (zones.ts). */
   readonly zoneSwitches: number;
+  /**
+   * A zonal shift of EKS beside its own controllers. These leave a Service its last ready pods, or do not:
+   * what EKS does is not known.
+   */
+  readonly zonalShift: 'never' | 'keepsLast' | 'takesAll';
   /** `large`: one more namespace, whose objects are as large as an API server stores (large-tenant.ts). */
   readonly tenant: 'ordinary' | 'large';
   /**
@@ -238,6 +243,7 @@ export const ordinary = {
   optInChanges: 0,
   optInSwitches: 0,
   zoneSwitches: 0,
+  zonalShift: 'never',
   cleanup: true,
   clusters: 1,
 } as const satisfies Partial<Profile>;

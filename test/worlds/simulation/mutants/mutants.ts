@@ -29,6 +29,7 @@ import { explainMutants } from './explain-mutants.ts';
 import { faultMutants } from './fault-mutants.ts';
 import { crashing, type Mutant } from './mutant.ts';
 import { lateSpeaker } from './relay-mutants.ts';
+import { zoneMutants } from './zone-mutants.ts';
 
 const isPod = ({ pk }: Key): boolean => pk.includes('#POD#');
 const isObject = ({ pk }: Key): boolean => /#(POD|SVC)#|#NODE$/.test(pk);
@@ -87,17 +88,6 @@ export const mutants: readonly Mutant[] = [
     seeds: [103, 140, 96],
     profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
     ...sendsLate('ingest', (change) => change.remove?.includes('unnotified') ?? false),
-  },
-  {
-    name: 'nobody wakes the services when a zone comes back',
-    profile: { ...crashing, crashes: 0, zoneSwitches: 3 },
-    table: (table, actor) => ({
-      ...table,
-      update: async (key, change, condition) =>
-        is('sweep', actor) && change.set?.['awayWoken'] !== undefined
-          ? undefined
-          : table.update(key, change, condition),
-    }),
   },
   {
     name: 'ingest never sends the wake-ups after first lists',
@@ -519,6 +509,7 @@ export const mutants: readonly Mutant[] = [
   ...setMutants,
   ...explainMutants,
   ...faultMutants,
+  ...zoneMutants,
 ];
 
 /** Drops the lists of every relay except the first one. */

@@ -3,12 +3,18 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { assignName } from '#shared/controllers/slices/slice-name.ts';
 import { labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { Profile } from '#test/worlds/simulation/faults/profile.ts';
-import { mirroredBy, type Plans, recompute } from '#test/worlds/simulation/promises/truth.ts';
+import type { ZonalShift } from '#test/worlds/simulation/faults/zones.ts';
+import { type Away, mirroredBy, type Plans, recompute } from '#test/worlds/simulation/promises/truth.ts';
 import type { Scheduler } from '#test/worlds/simulation/world/scheduler.ts';
 import type { Random } from '../random.ts';
 
 const manager = 'kube-controller-manager';
 const watched = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice'] as const;
+
+interface BuiltInOptions {
+  readonly profile: Pick<Profile, 'maxEndpointsPerSlice' | 'faultsUntilMs'>;
+  readonly shift?: ZonalShift | undefined;
+}
 
 export class BuiltInControllers {
   readonly #store: Store;
@@ -16,14 +22,11 @@ export class BuiltInControllers {
   readonly #random: Random;
   readonly #maxEndpointsPerSlice: number;
   readonly #awayUntilMs: number;
+  readonly #shift: ZonalShift | undefined;
   #isDue = false;
 
-  constructor(
-    store: Store,
-    scheduler: Scheduler,
-    random: Random,
-    profile: Pick<Profile, 'maxEndpointsPerSlice' | 'faultsUntilMs'>,
-  ) {
+  constructor(store: Store, scheduler: Scheduler, random: Random, { profile, shift }: BuiltInOptions) {
+    this.#shift = shift;
     this.#store = store;
     this.#scheduler = scheduler;
     this.#random = random;
@@ -33,6 +36,7 @@ export class BuiltInControllers {
 
   start(): void {
     for (const kind of watched) this.#store.watch(kind, () => this.wake());
+    this.#shift?.onEks(this.#scheduler, () => this.wake());
     this.wake();
   }
 
@@ -60,7 +64,8 @@ export class BuiltInControllers {
 
   #plans(namespace: string, name: string): Plans {
     const maxEndpointsPerSlice = this.#maxEndpointsPerSlice;
-    return recompute(this.#store, { namespace, name }, { maxEndpointsPerSlice });
+    const away: Away | undefined = this.#shift?.eks(this.#scheduler.now);
+    return recompute(this.#store, { namespace, name }, { maxEndpointsPerSlice, away });
   }
 
   #writeEndpoints(namespace: string, name: string): void {

@@ -3,15 +3,17 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import type { ApiKind, ApiObject, ClusterApi, ListQuery } from '#shared/clusters/api/port.ts';
 import type { ZoneAway } from '#shared/clusters/zones-away.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
+import { shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { decodeProjection, encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { Pods } from '#shared/store/inputs/namespace-pods.ts';
 import { objectKey, objectsOf, workKey } from '#shared/store/keys.ts';
-import type { Item, Table } from '#shared/store/table.ts';
+import type { Change, Item, Table } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { beginsRebuilt } from '#test/worlds/simulation/faults/clocks.ts';
 import { isLiedTo, type Profile } from '#test/worlds/simulation/faults/profile.ts';
+import { comparedZone } from '#test/worlds/simulation/faults/zones.ts';
 import type { Actor } from '#test/worlds/simulation/world/actor.ts';
 import type { Writing } from '#test/worlds/simulation/world/ports.ts';
 import type { Raised } from './left-behind.ts';
@@ -60,6 +62,8 @@ interface OutputsOf {
   readonly name: string;
 }
 
+const zonesIn = (text: unknown): readonly ZoneAway[] => (typeof text === 'string' ? JSON.parse(text) : []);
+
 /** A run that began before the end of a zone's time, by its own clock, has ended after this, ms. */
 const runsEndMs = 60_000;
 
@@ -83,6 +87,20 @@ export function monitor(monitored: Monitored): Monitor {
   /** Until when runs may leave the pods of a Node out, because its zone is away. By zone, which has its name. */
   const awayUntil = new Map<string, number>();
 
+  const zonesRecorded = ({ set = {} }: Change): void => {
+    for (const { zone, untilMs } of [...zonesIn(set['awayOps']), ...zonesIn(set['awayArc'])])
+      awayUntil.set(zone, untilMs + runsEndMs);
+  };
+
+  /** As a worker found them at first. Each Node is a zone. */
+  const shiftsKnown = new WeakMap<Actor, readonly ZoneAway[]>();
+
+  /** A zone from which a shift takes the traffic, or has lately, is not compared. */
+  function compared(actor: Actor, differences: string): void {
+    const zone = comparedZone(differences, shiftsKnown.get(actor) ?? [], actor.now);
+    if (zone) fail(`${actor.name} compares ${zone}, the zone of a shift: ${differences}`);
+  }
+
   const podReads = new PodReads();
   const listedSlices = new ListedSlices();
 
@@ -94,6 +112,8 @@ export function monitor(monitored: Monitored): Monitor {
       ...inner,
       async get(key) {
         const item = await inner.get(key);
+        if (key.sk === 'META' && item && !shiftsKnown.has(actor))
+          shiftsKnown.set(actor, zonesIn(item['awayArc']));
         if (key.pk.includes('#SVC#')) remember(`${key.pk}|${key.sk}`, item ? [item] : []);
         if (key.pk.includes('#POD#')) podReads.add(actor, { ...key, items: item ? [item] : [] });
         return item;
@@ -103,16 +123,14 @@ export function monitor(monitored: Monitored): Monitor {
           buriesPods && item.pk.includes('#POD#') && item['o'] === undefined
             ? await inner.get(item)
             : undefined;
+        if (item.pk.includes('#SHADOW#')) compared(actor, String(item['text']));
         const held = await inner.put(item, condition);
         if (held && before) buried(actor, before, item);
         return held;
       },
       async update(key, change, condition) {
         const item = await inner.update(key, change, condition);
-        const away = key.sk === 'META' ? change.set?.['awayOps'] : undefined;
-        if (item && typeof away === 'string')
-          for (const { zone, untilMs } of JSON.parse(away) as readonly ZoneAway[])
-            awayUntil.set(zone, untilMs + runsEndMs);
+        if (item && key.sk === 'META') zonesRecorded(change);
         if (item && key.sk === 'META' && change.set?.['unbound'] !== undefined) unboundAt ??= actor.now;
         const raises = change.add?.['gen'] !== undefined || change.set?.['gen'] !== undefined;
         if (item && raises) raisedBy.set(key.pk, { actor, gen: item['gen'] as number });
@@ -258,7 +276,8 @@ export function monitor(monitored: Monitored): Monitor {
     const service = store.find('Service', namespace, name);
     if (!pod || !isEndpoint(pod, asWritten(kind, service))) return;
     if (kind !== 'Endpoints' && restless.has(pod.spec?.nodeName ?? '')) return;
-    if (now() < (awayUntil.get(pod.spec?.nodeName ?? '') ?? 0)) return;
+    const isAway = now() < (awayUntil.get(pod.spec?.nodeName ?? '') ?? 0);
+    if (isAway && (actor.paused || hasSeenElsewhere(actor, outputs, pod))) return;
     if (actor.paused) {
       missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
       return;
@@ -269,6 +288,24 @@ export function monitor(monitored: Monitored): Monitor {
     if (kind === 'EndpointSlice' && listedSlices.showReady(actor, namespace, name, uid)) return;
     const why = wronged(actor, outputs, pod, guarded);
     if (why !== undefined) report(actor, outputs, uid, why);
+  }
+
+  /** A pod of a zone that is away may go only if the worker has seen one elsewhere that can stay. */
+  function hasSeenElsewhere(actor: Actor, { kind, namespace, name }: OutputsOf, pod: Pod): boolean {
+    const service = asWritten(kind, store.find('Service', namespace, name));
+    const read = (actor.known.get(objectsOf(cluster, 'Pod', namespace)) ?? []).flat();
+    const pods = [
+      ...read.flatMap(({ sk, o }) =>
+        typeof o === 'string' ? [decodeProjection('Pod', namespace, sk, o)] : [],
+      ),
+      ...(shown.get(actor) ?? []).filter((list) => list.namespace === namespace).flatMap(({ pods }) => pods),
+    ];
+    const publishes = service?.spec?.publishNotReadyAddresses === true;
+    return pods.some(
+      (other) =>
+        other.spec?.nodeName !== pod.spec?.nodeName &&
+        (publishes ? shouldPodBeInEndpoints(other, false) : isEndpoint(other, service)),
+    );
   }
 
   /** Undefined: the worker could not know that the pod is an endpoint. */

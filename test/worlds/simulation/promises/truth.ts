@@ -11,6 +11,7 @@ import {
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
+import { isInZones } from '#shared/kube/nodes.ts';
 import { isPodReady, isPodTerminal, shouldPodBeInEndpoints } from '#shared/kube/pods.ts';
 import { project } from '#shared/kube/projection/projection.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
@@ -34,6 +35,19 @@ export function isEndpoint(pod: Pod, service: Service | undefined): boolean {
   );
 }
 
+/** Zones that traffic is away from. */
+export interface Away {
+  readonly zones: ReadonlySet<string>;
+  /** Of a Service all of whose ready pods are there too. */
+  readonly takesAll: boolean;
+}
+
+interface Rules {
+  readonly maxEndpointsPerSlice: number;
+  readonly optIn?: OptIn;
+  readonly away?: Away | undefined;
+}
+
 export interface Plans {
   readonly endpoints: ReturnType<typeof decideEndpoints>;
   readonly slices: ReturnType<typeof decideSlices>;
@@ -43,16 +57,18 @@ export interface Plans {
 export function recompute(
   store: Store,
   { namespace, name }: ObjectName,
-  { maxEndpointsPerSlice, optIn = 'off' }: { readonly maxEndpointsPerSlice: number; readonly optIn?: OptIn },
+  { maxEndpointsPerSlice, optIn = 'off', away }: Rules,
 ): Plans {
   const found = store.find('Service', namespace, name);
   const raw = found && project('Service', found);
   const service = raw && withOptInSelector(raw, optIn);
   const managedBy = managerOf(raw, optIn);
+  const nodes = new Map(objects<Node>(store, 'Node').map((n) => [n.metadata.name, project('Node', n)]));
+  const zonesAway = away?.zones ?? new Set<string>();
   const pods = objects<Pod>(store, 'Pod', namespace)
     .filter((p) => selectorMatches(service?.spec?.selector, p.metadata.labels))
-    .map((p) => project('Pod', p));
-  const nodes = new Map(objects<Node>(store, 'Node').map((n) => [n.metadata.name, project('Node', n)]));
+    .map((p) => project('Pod', p))
+    .filter((p) => !(away?.takesAll && isInZones(nodes.get(p.spec?.nodeName ?? ''), zonesAway)));
   const current = store.find('Endpoints', namespace, name);
   const slices = objects<EndpointSlice>(store, 'EndpointSlice', namespace).filter(
     (s) =>
@@ -60,11 +76,13 @@ export function recompute(
       s.metadata.labels?.[labelSliceManagedBy] === managedBy,
   );
   return {
-    endpoints: decideEndpoints({ namespace, name, service: raw, pods, current, triggerTimes: undefined }),
+    endpoints: decideEndpoints({
+      ...{ namespace, name, service: raw, pods, nodes, zonesAway },
+      current,
+      triggerTimes: undefined,
+    }),
     slices: decideSlices({
-      service,
-      pods,
-      nodes,
+      ...{ service, pods, nodes, zonesAway },
       slices,
       triggerTimes: undefined,
       hints: undefined,
@@ -74,6 +92,14 @@ export function recompute(
   };
 }
 
+interface Expected {
+  /** Leftovers of the built-in controllers of a Service that opts in are deleted. */
+  readonly cleanup?: boolean;
+  /** For what the hub writes, and for what the cluster's own controllers write beside it. */
+  readonly hub?: Away;
+  readonly eks?: Away;
+}
+
 /**
  * Returns the differences from a recomputation as lines, for every service and for leftovers of deleted ones.
  */
@@ -81,7 +107,7 @@ export function differences(
   store: Store,
   maxEndpointsPerSlice: number,
   optIn: OptIn = 'off',
-  cleanup = true,
+  { cleanup = true, hub, eks = hub }: Expected = {},
 ): readonly { readonly service: string; readonly text: string }[] {
   const keys = new Set(
     [...store.list('Service'), ...store.list('Endpoints')].map(
@@ -91,8 +117,11 @@ export function differences(
   const found: { service: string; text: string }[] = [];
   for (const key of [...keys].sort()) {
     const [namespace = '', name = ''] = key.split('/');
-    const { endpoints, slices } = recompute(store, { namespace, name }, { maxEndpointsPerSlice, optIn });
-    const exists = store.find('Service', namespace, name) !== undefined;
+    const service = store.find('Service', namespace, name);
+    const away = managerOf(service, optIn) === optInManagedBy ? hub : eks;
+    const rules = { maxEndpointsPerSlice, optIn, away };
+    const { endpoints, slices } = recompute(store, { namespace, name }, rules);
+    const exists = service !== undefined;
     if (endpoints.write && (exists || store.find('Endpoints', namespace, name))) {
       found.push({
         service: key,

@@ -9,8 +9,9 @@ import type { Store } from '#infra/local/apiserver/store.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { derivedPrefix } from '#shared/clusterset/contract/clusterset-names.ts';
 import { assignName } from '#shared/controllers/slices/slice-name.ts';
-import { labelServiceName } from '#shared/kube/names.ts';
+import { labelServiceName, labelZone, labelZoneId } from '#shared/kube/names.ts';
 import { isLiedTo, type Profile } from '#test/worlds/simulation/faults/profile.ts';
+import { zoneIdOfNode } from '#test/worlds/simulation/faults/zones.ts';
 import { recompute } from '#test/worlds/simulation/promises/truth.ts';
 import type { Random } from '#test/worlds/simulation/random.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -284,7 +285,7 @@ export class Life {
   #node(name: string): void {
     this.#tell(`node ${name} joins`);
     this.#store.create('Node', '', {
-      metadata: { name, labels: { 'topology.kubernetes.io/zone': name } },
+      metadata: { name, labels: { [labelZone]: name, [labelZoneId]: zoneIdOfNode(name) } },
       status: { allocatable: { cpu: '4' }, conditions: [{ type: 'Ready', status: 'True' }] },
     });
   }

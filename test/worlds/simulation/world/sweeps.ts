@@ -21,6 +21,7 @@ export class Sweeps {
 
   async run(metrics: Metrics = this.#processes.metricsPort): Promise<void> {
     const processes = this.#processes;
+    const { zonalShift } = processes.world;
     const actor = processes.actor('sweep', { fate: processes.fate(30) });
     const deps = {
       table: processes.table(actor),
@@ -29,6 +30,7 @@ export class Sweeps {
       metrics,
       log: processes.log(actor),
       now: processes.clock(),
+      ...(zonalShift && { zonalShift: async () => zonalShift.answer(processes.world.scheduler.now) }),
       newId: () => processes.newId(actor),
       limits: processes.world.profile.limits,
       flush() {},

@@ -1,6 +1,7 @@
 import type { Store } from '#infra/local/apiserver/store.ts';
 import type { HostileRelay } from '#test/clusterset/simulation/hostile-relay.ts';
 import type { Profile } from '#test/worlds/simulation/faults/profile.ts';
+import type { ZonalShift } from '#test/worlds/simulation/faults/zones.ts';
 import type { WriterLimits } from '#test/worlds/simulation/opt-in/writer-limits.ts';
 import type { ListedThen } from '#test/worlds/simulation/promises/listed-then.ts';
 import type { Monitor } from '#test/worlds/simulation/promises/monitor.ts';
@@ -29,6 +30,8 @@ export interface WorldState {
   /** Present if the cluster's relay is in an attacker's hands. */
   readonly hostileRelay?: HostileRelay | undefined;
   readonly writerLimits: WriterLimits;
+  /** Present in a world with one. */
+  readonly zonalShift?: ZonalShift | undefined;
   readonly metrics: Map<string, number>;
   /** The last fault is over. */
   readonly isOver: boolean;

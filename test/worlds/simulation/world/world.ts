@@ -15,7 +15,7 @@ import { drawTenant, isOfTenant, LargeTenant } from '#test/worlds/simulation/fau
 import { drawLongOutage } from '#test/worlds/simulation/faults/long-outage.ts';
 import { drawPartialAnswers } from '#test/worlds/simulation/faults/partial-answers.ts';
 import { cluster, drawProfile, modeOf, type Profile } from '#test/worlds/simulation/faults/profile.ts';
-import { drawZones } from '#test/worlds/simulation/faults/zones.ts';
+import { drawZones, ZonalShift } from '#test/worlds/simulation/faults/zones.ts';
 import type { Mutant } from '#test/worlds/simulation/mutants/mutant.ts';
 import { BuiltInControllers } from '#test/worlds/simulation/opt-in/built-in.ts';
 import { drawOptIn } from '#test/worlds/simulation/opt-in/draw.ts';
@@ -37,6 +37,7 @@ import { inMemory, type SimulatedTable } from './simulated-table.ts';
 import { Sweeps } from './sweeps.ts';
 import type { QueueName, WorldState } from './world-state.ts';
 
+const eks = { url: 'https://eks.example', auth: { type: 'eks', clusterName: cluster } } as const;
 const startAt = Date.parse('2026-01-01T00:00:00Z');
 
 export interface WorldOptions {
@@ -69,6 +70,7 @@ export class World implements WorldState {
   readonly monitor: Monitor;
   readonly listedThen: ListedThen;
   readonly writerLimits: WriterLimits;
+  readonly zonalShift: ZonalShift | undefined;
   readonly metrics = new Map<string, number>();
   prescribedUntil = 0;
   abandoned = false;
@@ -113,6 +115,7 @@ export class World implements WorldState {
     this.scheduler = new Scheduler(startAt, drain);
     this.faultsEnd = startAt + this.profile.faultsUntilMs;
     const { scheduler, random, profile } = this;
+    this.zonalShift = profile.zonalShift === 'never' ? undefined : new ZonalShift(seed, startAt, profile);
     const slow = (): number => (this.isOver ? 0 : profile.slow);
     const said =
       trace &&
@@ -265,6 +268,7 @@ export class World implements WorldState {
       id: cluster,
       mode: modeOf(this.profile),
       ...(optIn !== 'off' && { optIn }),
+      ...(this.zonalShift && { api: eks }),
       settings,
     };
     await registerCluster(this.table, registration, startAt);
@@ -277,7 +281,10 @@ export class World implements WorldState {
     const people = new People({ store, random: this.#optInRandom, scheduler, profile, tell });
     people.begin();
     if (profile.isBeside)
-      this.#builtIn = new BuiltInControllers(store, scheduler, this.#optInRandom, profile);
+      this.#builtIn = new BuiltInControllers(store, scheduler, this.#optInRandom, {
+        profile,
+        shift: this.zonalShift,
+      });
     this.#builtIn?.start();
     return people;
   }
