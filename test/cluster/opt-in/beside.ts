@@ -2,7 +2,6 @@
  * A real control plane with its own controllers on, and the hub that writes for Services that opt in alone,
  * as the writer with the rights for that.
  */
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
@@ -17,6 +16,7 @@ import { findRun } from '#test/cluster/faults/scene.ts';
 import { type Api, connectApi, type Draft } from '#test/e2e/api.ts';
 import { type Observed, observe } from '#test/e2e/observed.ts';
 import { httpPort, newWorld, type World } from '#test/e2e/world.ts';
+import { clusterCommand } from '#test/support/cluster-command.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { startLocalRun } from '#test/support/local-run.ts';
@@ -97,19 +97,10 @@ export async function startBeside(): Promise<Beside> {
         };
       },
       command: (...args) =>
-        new Promise((resolve, reject) => {
-          const env = { ...process.env, HUB: String(pid) };
-          const words = args.map((a) => (a === 'CLUSTER' ? cluster : a));
-          execFile(
-            process.execPath,
-            ['infra/cli/command/fleet-endpoints.main.ts', 'cluster', ...words],
-            { env },
-            (error, stdout, stderr) =>
-              error
-                ? reject(new Error(`${args.join(' ')}: ${stdout}${stderr}`, { cause: error }))
-                : resolve(stdout + stderr),
-          );
-        }),
+        clusterCommand(
+          pid,
+          args.map((a) => (a === 'CLUSTER' ? cluster : a)),
+        ),
       stop: () => stop(observed),
     };
   } catch (e) {

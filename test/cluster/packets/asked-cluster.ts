@@ -8,9 +8,9 @@ export interface AskedCluster {
   readonly asking: Clients;
 }
 
-export async function startAskedCluster(writer: Writer, servers: Servers): Promise<AskedCluster> {
+export async function startAskedCluster(writer: Writer, servers: Servers, nodes = 2): Promise<AskedCluster> {
   const { namespace } = servers;
-  const cluster = await startOneCluster(writer);
+  const cluster = await startOneCluster(writer, nodes);
   try {
     await cluster.apply([namespaceOf(namespace), service(servers), deployment(servers)]);
     const clients = await makeClients(cluster, namespace, 6);

@@ -38,7 +38,7 @@ export function nodeNetwork(cluster: string, index: number): NodeNetwork {
     namespace: `${cluster}-node-${index}`,
     addresses: [`10.255.${c}.${index + 10}`, `fd00:255::${c}:${index + 10}`],
     ranges: [`10.${c}.${index}.0/24`, `fd00:${c}:0:0:${index}::/80`],
-    zone: ['zone-a', 'zone-b'][index % 2] as string,
+    zone: ['zone-a', 'zone-b', 'zone-c'][index % 3] as string,
   };
 }
 

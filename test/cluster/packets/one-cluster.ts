@@ -4,8 +4,10 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { findRun } from '#test/cluster/faults/scene.ts';
 import { type Api, connectApi } from '#test/e2e/api.ts';
 import { type Observed, observe } from '#test/e2e/observed.ts';
+import { clusterCommand } from '#test/support/cluster-command.ts';
 import { type ControlPlane, startControlPlane } from '#test/support/control-plane/control-plane.ts';
 import { kubeconfigText } from '#test/support/control-plane/kubeconfig.ts';
 import { type LocalRun, startLocalRun } from '#test/support/local-run.ts';
@@ -21,6 +23,8 @@ export interface OneCluster extends User {
   readonly api: Api;
   readonly controlPlane: ControlPlane;
   readonly observed: Observed;
+  /** `fleet-endpoints cluster …` against the hub; CLUSTER stands for its cluster. */
+  command(...args: readonly string[]): Promise<string>;
   /** The last output of the hub and of the nodes' programs. */
   readonly said: readonly string[];
   stop(): Promise<void>;
@@ -44,6 +48,7 @@ export async function startOneCluster(writer: Writer, nodeCount = 2): Promise<On
   const controlPlane = await startControlPlane({ controllers, address: apiAddress('a') });
   const api = connectApi(controlPlane.connection);
   let run: LocalRun | undefined;
+  let [hub, cluster] = [0, ''];
   let observed: Observed | undefined;
   let nodes: ClusterNodes | undefined;
   const stop = async (): Promise<void> => {
@@ -55,7 +60,9 @@ export async function startOneCluster(writer: Writer, nodeCount = 2): Promise<On
     if (writer !== 'kube-controller-manager') {
       const kubeconfig = await hubsKubeconfig(controlPlane, writer);
       run = startLocalRun(['--kubeconfig', kubeconfig, ...flags[writer]]);
-      await run.line(/^ready: /, 120_000);
+      const [, consoleUrl = ''] = await run.line(/console at (http\S+)/, 120_000);
+      [, cluster = ''] = await run.line(/^ready: (\S+)/, 120_000);
+      hub = (await findRun(consoleUrl)).pid;
     }
     observed = await observe(api);
     nodes = await startNodes({ cluster: 'a', controlPlane, api, nodes: nodeCount });
@@ -68,6 +75,11 @@ export async function startOneCluster(writer: Writer, nodeCount = 2): Promise<On
     api,
     controlPlane,
     observed,
+    command: (...args) =>
+      clusterCommand(
+        hub,
+        args.map((a) => (a === 'CLUSTER' ? cluster : a)),
+      ),
     get said() {
       return [...(run?.lines.slice(-40) ?? []), ...(nodes?.said.slice(-60) ?? [])];
     },

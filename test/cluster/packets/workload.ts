@@ -5,6 +5,8 @@ export interface Servers {
   readonly replicas: number;
   /** Seconds for which a pod goes on serving after its deletion. */
   readonly preStop?: number;
+  /** Of every pod; by default they are spread. */
+  readonly nodeName?: string;
   readonly service?: object;
   readonly annotations?: { readonly [key: string]: string };
 }
@@ -17,7 +19,7 @@ export const namespaceOf = (name: string, labels: { readonly [key: string]: stri
   metadata: { name, labels },
 });
 
-export function deployment({ name = 'web', namespace, replicas, preStop = 4 }: Servers): object {
+export function deployment({ name = 'web', namespace, replicas, preStop = 4, nodeName }: Servers): object {
   const container = {
     name: 'c',
     image: 'server',
@@ -37,7 +39,7 @@ export function deployment({ name = 'web', namespace, replicas, preStop = 4 }: S
       selector: { matchLabels: { app: name } },
       template: {
         metadata: { labels: { app: name } },
-        spec: { automountServiceAccountToken: false, containers: [container] },
+        spec: { automountServiceAccountToken: false, containers: [container], nodeName },
       },
     },
   };

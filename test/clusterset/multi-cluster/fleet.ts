@@ -2,7 +2,6 @@
  * Real control planes with the Multi-Cluster Services API, and one hub over all of them: `npm start` with a
  * context for each.
  */
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import type { Connection } from '#shared/clusters/api/connection.ts';
 import { findRun } from '#test/cluster/faults/scene.ts';
 import { connectApi } from '#test/e2e/api.ts';
 import { observe } from '#test/e2e/observed.ts';
+import { clusterCommand } from '#test/support/cluster-command.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
@@ -154,19 +154,7 @@ export async function startFleet({ members, sameness }: FleetOptions): Promise<F
       };
       return new Map(processes.flatMap((p) => (p.pid === undefined ? [] : [[p.name, p.pid] as const])));
     },
-    command: (...words) =>
-      new Promise((resolve, reject) => {
-        const env = { ...process.env, HUB: String(pid) };
-        execFile(
-          process.execPath,
-          ['infra/cli/command/fleet-endpoints.main.ts', 'cluster', ...words],
-          { env },
-          (error, stdout, stderr) =>
-            error
-              ? reject(new Error(`${words.join(' ')}: ${stdout}${stderr}`, { cause: error }))
-              : resolve(stdout + stderr),
-        );
-      }),
+    command: (...words) => clusterCommand(pid, words),
     stopHub,
     startHub,
     stop,

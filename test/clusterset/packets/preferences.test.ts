@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '#test/cluster/faults/until.ts';
-import { type Clients, makeClients, startClients } from '#test/cluster/packets/clients.ts';
+import { type Answer, type Clients, makeClients, startClients } from '#test/cluster/packets/clients.ts';
 import { nothingLost, printFigures } from '#test/cluster/packets/figures.ts';
 import { stopAfterwards } from '#test/cluster/packets/suite.ts';
 import { type Clusterset, startClusterset } from './clusterset.ts';
@@ -95,6 +95,24 @@ describe('an import of two clusters', () => {
       const from = Date.now();
       await set.of('b').update(namespace);
       await asking.more(60);
+      return from;
+    });
+  });
+
+  it('a zone that is away in the exporter leaves the import, and returns, without a lost request', async () => {
+    // The exporter's second node, in zone-b: 10.CLUSTER.NODE.x.
+    const isOfZone = ({ address = '' }: Answer): boolean => address.startsWith('10.2.1.');
+    await asked('a zone of the exporter away, and back', { name: 'web', scheme: 'http' }, async (asking) => {
+      const lastAnswers = (): readonly Answer[] => asking.answers.slice(-200);
+      await until(() => lastAnswers().some(isOfZone));
+      const from = Date.now();
+      await set.fleet.command('zone', 'b', 'zone-b', 'away');
+      const switchedAt = Date.now();
+      const hasLeft = await until(() => lastAnswers().every((a) => a.atMs >= switchedAt && !isOfZone(a)));
+      expect(hasLeft, JSON.stringify(lastAnswers().slice(-10))).toBe(true);
+      const backFrom = Date.now();
+      await set.fleet.command('zone', 'b', 'zone-b', 'back');
+      await asking.answered(isOfZone, backFrom);
       return from;
     });
   });
