@@ -2,7 +2,7 @@
  * Outputs as the relay saw them on the API server: the echoes of what sync wrote, and what other clients
  * wrote.
  */
-import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
+import { isObserved } from '#shared/clusters/writer/mode.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import { maxDelaySeconds } from '#shared/contract/sqs-limits.ts';
 import { labelSliceManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
@@ -38,13 +38,13 @@ export async function applyObserved(
   const { kind, entries } = message;
   const { store, cluster, incarnation } = context;
   const isLate =
-    isShadow(cluster) &&
+    isObserved(cluster) &&
     versionOf(incarnation, message.asOf) < (await readFence(store.table, cluster.id, kind));
   const unclear: OutputEntry[] = [];
   await concurrently(16, entries, async (seen) => {
     context.checkTime();
     if (kind === 'EndpointSlice' && context.parts.some((part) => part.onSlice(context, seen))) return;
-    if (isShadow(cluster) && !(await isOptInSlice(context, kind, seen)))
+    if (isObserved(cluster) && !(await isOptInSlice(context, kind, seen)))
       await saveWhereSeen(context, { kind, listedAt, isLate }, seen);
     else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
   });
@@ -151,14 +151,15 @@ async function sendForSecondLook(
 }
 
 /**
- * In a shadow cluster: is this a slice of ours, or was it one before another client relabelled or deleted it?
+ * In an observed cluster: is this a slice of ours, or was it one before another client relabelled or deleted it?
  */
 async function isOptInSlice(
   { deps, cluster }: MessageContext,
   kind: OutputKind,
   seen: OutputEntry,
 ): Promise<boolean> {
-  if (kind !== 'EndpointSlice' || !writesOptIn(cluster) || seen.managedBy === slicesManagedBy) return false;
+  if (kind !== 'EndpointSlice' || cluster.optIn !== 'active' || seen.managedBy === slicesManagedBy)
+    return false;
   if (seen.managedBy === optInManagedBy) return true;
   const services = [seen.service, seen.formerService].filter((s): s is string => s !== undefined && s !== '');
   const saved = await allToEnd(

@@ -4,7 +4,7 @@
  */
 
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
+import { isObserved, writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import type { OutputListPart } from '#shared/queue/events.ts';
 import type { OutputEntry } from '#shared/queue/messages.ts';
@@ -106,7 +106,7 @@ function comparisonOf(
 
 /** In shadow mode the slices of Services that opt in are ours, and the others the cluster's own. */
 function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly OutputSource[] {
-  if (!isShadow(cluster)) return ['written'];
+  if (!isObserved(cluster)) return ['written'];
   return kind === 'EndpointSlice' && writesOptIn(cluster) ? ['observed', 'written'] : ['observed'];
 }
 

@@ -5,7 +5,7 @@
 
 import type { ExplainedSet, ExplainInput, KnownPod } from '#infra/cli/ask/explain/input.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
-import { isShadow } from '#shared/clusters/writer/mode.ts';
+import { isObserved } from '#shared/clusters/writer/mode.ts';
 import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
 import type { Ending } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
@@ -99,7 +99,7 @@ async function readSaved(
   cluster: ClusterRecord,
 ): Promise<readonly OutputRecord[]> {
   const written = await readOutputs(table, key, 'written');
-  if (!isShadow(cluster)) return written;
+  if (!isObserved(cluster)) return written;
   const isByOptIn = ({ object }: OutputRecord): boolean =>
     object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
   return [...(await readOutputs(table, key, 'observed')), ...written.filter(isByOptIn)];

@@ -135,6 +135,13 @@ export const isDeregistered = ({ mode }: InMode): boolean => mode === 'draining'
 /** Returns true if the cluster's own controllers write its endpoints and runs compare with them. */
 export const isShadow = ({ mode }: InMode): boolean => mode === 'shadow';
 
+/** Returns true if the snapshot has what the cluster's own controllers wrote: in shadow mode, and in a pause of it. */
+export const isObserved = ({
+  mode,
+  modeSwitch,
+}: InMode & { readonly modeSwitch: Pick<ModeSwitch, 'wasActive'> }): boolean =>
+  isShadow({ mode }) || (mode === 'paused' && !modeSwitch.wasActive);
+
 /** Returns true if runs compute outputs, to write or to compare them. In other modes a wake-up is dropped. */
 export const hasRuns = ({ mode }: InMode): boolean => mode === 'active' || mode === 'shadow';
 

@@ -54,6 +54,23 @@ describe('the first line', () => {
     );
   });
 
+  it('what the cluster’s own controllers write during a pause of shadow mode is seen, then and after it', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInSlice([0, 1])], {
+      ...{ mode: 'shadow', optIn: 'shadow' },
+    });
+    await pass(20);
+    await switchMode(world.table, 'c', 'paused', world.now);
+    world.store.apply(aPod(2));
+    world.store.apply(builtInSlice([0, 1, 2]));
+    await pass(20);
+    expect((await ask(world)).summary).toMatch(
+      /^Reachable: 3 of 3 pods can be reached; .*the cluster is paused/,
+    );
+    await switchMode(world.table, 'c', 'shadow', world.now);
+    await pass(20);
+    expect((await ask(world)).summary).toMatch(/^Reachable: 3 of 3 pods can be reached/);
+  });
+
   it('no pod counts of a Service without any slice', async () => {
     const { world, pass } = await smallCluster([optedIn(), ...pods(3)], { mode: 'shadow' });
     await pass(8);

@@ -39,8 +39,11 @@ export function bySelector(world: World, service: Service, selector: Selector): 
   const live = pods.filter((p) => p.isLive);
   const difference = differenceOf(service, pods, own);
   const stale = new Set(difference.stale);
+  const uids = new Map(world.pods.map(({ metadata }) => [metadata.name, metadata.uid]));
+  const isThere = ({ pod, endpoint }: ServedEndpoint): boolean =>
+    uids.has(pod) && (endpoint.targetRef?.uid ?? uids.get(pod)) === uids.get(pod);
   const reachablePods = new Set(
-    endpoints.filter((s) => s.isReachable && s.pod !== '' && !stale.has(s.pod)).map((s) => s.pod),
+    endpoints.filter((s) => s.isReachable && isThere(s) && !stale.has(s.pod)).map((s) => s.pod),
   );
   const lacking = portsWithout(service, endpoints);
   const selection = pods.length > 0 ? undefined : selectionCause(world, service, selector);

@@ -556,3 +556,13 @@ it('docs/why-not-an-endpoint.md explains every code', () => {
   const page = readFileSync('docs/why-not-an-endpoint.md', 'utf8');
   expect([...causeCodes, ...reaches].filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });
+
+it('a pod that is gone is not reachable, whichever manager’s slice still lists it', () => {
+  const endpoint = (name: string) => ({
+    ...{ addresses: ['10.1.0.9'], conditions: { ready: true } },
+    targetRef: { kind: 'Pod', namespace: 'shop', name, uid: `uid-${name}` },
+  });
+  const left = byHand({ endpoints: [endpoint('gone')] });
+  const { reachablePods } = ask({ pods: [pod('web-1')], more: [left] });
+  expect([...reachablePods]).toEqual(['web-1']);
+});
