@@ -32,6 +32,8 @@ export interface Outcome {
   readonly healedByList: boolean;
   /** Of `explain --at`. */
   readonly answers?: Answers;
+  /** Answers of `explain` that were compared with the world before the last fault. */
+  readonly explained?: number;
 }
 
 /** Lives through a seed's faults, lets the world settle, and holds it against what is promised. */
@@ -52,7 +54,9 @@ export async function simulate(options: WorldOptions): Promise<Outcome> {
     world.fail(`the simulation broke: ${e instanceof Error ? e.stack : String(e)}`);
   }
   world.close();
-  return { seed, failures: world.failures, settledMs, healedByList, answers: world.listedThen.answers };
+  const { failures, listedThen, explainedNow } = world;
+  const told = { answers: listedThen.answers, explained: explainedNow.looks };
+  return { seed, failures, settledMs, healedByList, ...told };
 }
 
 /** Returns true if a list was needed. */
@@ -84,6 +88,7 @@ async function checkAtRest(world: World): Promise<boolean> {
   for (const wrong of await checkComparison(world)) world.fail(wrong);
   for (const wrong of await world.listedThen.errors(world.table, cluster))
     world.fail(`explain --at: ${wrong}`);
+  for (const wrong of await world.explainedNow.errors()) world.fail(`explain ${wrong}`);
   return healedByList;
 }
 

@@ -23,6 +23,12 @@ it('every promise holds after the last fault of any history', async () => {
   expect(certain.reduce((a, b) => a + b)).toBeGreaterThan(20);
 });
 
+it('a world in which little goes wrong is explained as it is while it lives', async () => {
+  const { failures, explained } = await simulate({ seed: 22 });
+  expect(failures).toEqual([]);
+  expect(explained).toBeGreaterThan(20);
+});
+
 async function traceOf(seed: number, drain: () => Promise<void>): Promise<readonly string[]> {
   const lines: string[] = [];
   await simulate({ seed, drain, trace: (line) => lines.push(line) });

@@ -1,4 +1,4 @@
-/** Deliberate bugs of the records that `explain --at` uses. */
+/** Deliberate bugs of what `explain` and `explain --at` are told from. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord, encodeRecord } from '#shared/controllers/history/text.ts';
@@ -29,6 +29,31 @@ export const explainMutants: readonly Mutant[] = [
       ...{ duplicates: 0, relayKills: 0, lies: 'never', webhook: false },
     },
     table: withRecords(({ foundOtherwise: _, ...record }) => record),
+  },
+  {
+    name: 'ingest keeps no heartbeat after the first',
+    seeds: [2, 3, 5],
+    profile: { ...undisturbed, changes: 4, relayKills: 0, faultsUntilMs: 90_000 },
+    table: (table) => ({
+      ...table,
+      update: async (key, change, condition) => {
+        const { heartbeatAt, ...set } = change.set ?? {};
+        const isLater = heartbeatAt !== undefined && (await table.get(key))?.['heartbeatAt'] !== undefined;
+        return table.update(key, isLater ? { ...change, set } : change, condition);
+      },
+    }),
+  },
+  {
+    name: 'ingest keeps the first state alone of what the built-in controllers wrote',
+    seeds: [1, 2, 3],
+    profile: { ...beside, ...undisturbed, optInChanges: 0, changes: 10, faultsUntilMs: 60_000 },
+    table: (table) => ({
+      ...table,
+      put: async (item, condition) =>
+        item.pk.includes('#SEEN#') && item.sk.startsWith('slice#') && (await table.get(item))
+          ? true
+          : table.put(item, condition),
+    }),
   },
 ];
 

@@ -21,6 +21,7 @@ import { BuiltInControllers } from '#test/worlds/simulation/opt-in/built-in.ts';
 import { drawOptIn } from '#test/worlds/simulation/opt-in/draw.ts';
 import { People } from '#test/worlds/simulation/opt-in/people.ts';
 import { WriterLimits } from '#test/worlds/simulation/opt-in/writer-limits.ts';
+import { ExplainedNow } from '#test/worlds/simulation/promises/explained-now.ts';
 import { ListedThen } from '#test/worlds/simulation/promises/listed-then.ts';
 import { type Monitor, monitor } from '#test/worlds/simulation/promises/monitor.ts';
 import { Promptness } from '#test/worlds/simulation/promises/promptness.ts';
@@ -69,6 +70,7 @@ export class World implements WorldState {
   readonly faultsEnd: number;
   readonly monitor: Monitor;
   readonly listedThen: ListedThen;
+  readonly explainedNow: ExplainedNow;
   readonly writerLimits: WriterLimits;
   readonly zonalShift: ZonalShift | undefined;
   readonly metrics = new Map<string, number>();
@@ -187,6 +189,12 @@ export class World implements WorldState {
       () => scheduler.now,
       (what) => this.fail(what),
     );
+    this.explainedNow = new ExplainedNow({
+      ...{ cluster, scheduler, profile },
+      store: this.store,
+      table: this.table,
+      fail: (what) => this.fail(what),
+    });
     this.#processes = new Processes(this, {
       faults,
       surroundings: { scheduler, random, slow, trace: said, fail: (what) => this.fail(what) },
