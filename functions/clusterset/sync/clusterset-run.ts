@@ -70,4 +70,7 @@ export function refusedByCluster(
   });
 }
 
-export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] };
+export type ImportFindings = { -readonly [F in keyof ImportReport]?: ImportReport[F] } & {
+  /** The run has deleted the import, and its slices go with it. */
+  isRemoved?: boolean;
+};

@@ -162,7 +162,7 @@ function setLines({ sources, importers, conflicts, leftOut }: SetExplanation): r
   const ofSources = sources.flatMap(({ cluster, state, why, addresses, ready, ports, pods }) => [
     `${cluster}: ${state}, ${why}`,
     `  ${addresses} ${addresses === 1 ? 'address' : 'addresses'}, ${ready} ready, ports ${ports}`,
-    ...pods.map((pod) => `  pod ${pod.pod}: ${verdictText(pod)}`),
+    ...pods.map((pod) => `  ${pod.pod === '' ? 'no pod' : `pod ${pod.pod}`}: ${verdictText(pod)}`),
   ]);
   return [
     ...list(

@@ -22,6 +22,7 @@ import {
   missingText,
   readHistory,
   readKnown,
+  refuseImports,
   whyNotWritten,
 } from './history-service.ts';
 import { explainObserved } from './read-observed.ts';
@@ -40,6 +41,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const { service, outputs } = known;
   const { cluster, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
   if (isUnknown(known, records)) throw await unknownService(table, key, nowMs);
+  refuseImports(known);
   const earliest = earliestKept(days, atMs, nowMs);
   const [gapMs = 0] = missing;
   if (atMs < gapMs) return notKnown(atMs, missingText(missing));

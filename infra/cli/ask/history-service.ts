@@ -1,6 +1,6 @@
 /** The history of a service as the table holds it. */
 
-import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
+import { derivedFromImport, writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
 import { type Link, missingRecords } from '#infra/cli/ask/history/missing-records.ts';
 import { asRun } from '#infra/cli/ask/history/observed-then.ts';
 import { effectiveMs, isOfCluster } from '#infra/cli/ask/history/record-facts.ts';
@@ -96,6 +96,7 @@ export async function readRuns(
     sinceMs: 0,
   });
   if (isUnknown(known, records)) throw await unknownService(table, key, period.nowMs);
+  refuseImports(known);
   checkFilter(key, records, known, filter);
   // Of a Service that the hub has written too, the runs alone are runs.
   const observed = records.some(isOfCluster)
@@ -141,6 +142,16 @@ export async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
   const service = decodeObjectOf('Service', record);
   const outputs = saved.flatMap(({ object }) => (object ? [object] : []));
   return { service, outputs, isPartlySaved: saved.some((o) => o.isMetadataOnly) };
+}
+
+/** Throws for a Service whose slices are those of an import: the hub writes them, and keeps no record. */
+export function refuseImports({ service }: Known): void {
+  const name = service && derivedFromImport(service);
+  if (name === undefined) return;
+  const { namespace } = service?.metadata ?? {};
+  throw new UsageError(
+    `no history is kept of imports: it is the derived Service of ${namespace}/${name}, and explain of that tells what the last run wrote`,
+  );
 }
 
 /** There is neither an object of the service nor a trace. */

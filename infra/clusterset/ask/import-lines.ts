@@ -36,12 +36,14 @@ function said({
   leftOutCount = 0,
   held = [],
   unread = [],
+  refusals = [],
 }: ImportReport): readonly string[] {
   if (preview) return preview;
   const more = leftOutCount - leftOut.length;
   return [
     ...(inTheWay ? [`refused: a ${inTheWay} of another owner has the name`] : []),
     ...(notReady ? [`not ready: ${notReady}`] : []),
+    ...refusals.map((text) => `refused: ${text}`),
     ...leftOut.map((text) => `left out: ${text}`),
     ...(more > 0 ? [`left out: ${more} more`] : []),
     ...unread.map(unreadText),

@@ -24,7 +24,7 @@ export async function unknownName(
   const own = await readSet(table, cluster, key, now);
   if (own && explainSet(own)?.importSummary !== undefined) {
     const derived = `${namespace}/${derivedName(namespace, name)}`;
-    return `${namespace}/${name} is an import in ${cluster.id}, of which no history is kept under that name: that of its endpoints is of the derived Service ${derived}`;
+    return `${namespace}/${name} is an import in ${cluster.id}: no history is kept of imports and of their derived Services, here ${derived}; explain tells what the last run wrote`;
   }
   const others = (await listClusters(table)).filter((id) => id !== cluster.id);
   const exports = await concurrently(16, others, (id) => exportOf(table, id, { set, namespace, name }, now));

@@ -101,7 +101,7 @@ function podsOf(source: SetExplanation['sources'][number]): Child {
   if (all === 0) return undefined;
   const items = shownPods(source).map(({ pod, place, addresses }) => {
     const address = addresses.length > 0 ? h('code', {}, addresses.join(', ')) : undefined;
-    return h('li', {}, placeBadge(place), ' ', pod, ' ', address, ' ', why());
+    return h('li', {}, placeBadge(place), ' ', pod || 'no pod', ' ', address, ' ', why());
   });
   const more =
     all > shown ? h('li', { class: 'muted' }, `and ${(all - shown).toLocaleString('en')} more`) : undefined;

@@ -1,5 +1,6 @@
 /** Problems that an import's last run in its cluster found, for explain, the console and its next run. */
 
+import type { WrittenSource } from '#shared/clusterset/imports/written-sources.ts';
 import type { ObjectName } from '#shared/store/inputs/object-keys.ts';
 import { importReportKey, importReportsOf, nameOfPair, type ServiceKey } from '#shared/store/keys.ts';
 import { type Item, jsonIn, numberOf, type Table } from '#shared/store/table.ts';
@@ -28,6 +29,12 @@ export interface ImportReport {
   readonly doubted?: readonly string[] | undefined;
   /** Clusters of the import whose exports the hub does not know: the import stays as it is. */
   readonly unknown?: readonly string[] | undefined;
+  /** Writes that the cluster refused, with its words. */
+  readonly refusals?: readonly string[] | undefined;
+  /** Why the endpoints have hints or none, by family. Undefined: no export asks for a locality. */
+  readonly hinted?: { readonly [family: string]: string } | undefined;
+  /** What the slices have of each source. A run that writes none leaves that of the run before. */
+  readonly written?: readonly WrittenSource[] | undefined;
   /** With `imports: shadow`: the writes that would be made, or the objects that would prevent them. */
   readonly preview?: readonly string[] | undefined;
 }
@@ -60,19 +67,22 @@ function reportIn(item: Item): StoredImportReport {
 
 /**
  * Only the run of the import calls this, under its lease. An equal report is not written again, and an empty
- * report is deleted.
+ * report is deleted. `keepsWritten`: the run has left the slices as they were.
  */
 export async function saveImportReport(
   table: Table,
   key: ServiceKey,
-  report: ImportReport,
-  nowMs: number,
+  found: ImportReport,
+  { nowMs, keepsWritten = false }: { readonly nowMs: number; readonly keepsWritten?: boolean },
 ): Promise<void> {
   const at = importReportKey(key);
+  const before = await table.get(at);
+  const written = keepsWritten && before ? reportIn(before).report.written : found.written;
+  const report: ImportReport = { ...found, written };
   const next = Object.values(report).some((value) => value !== undefined)
     ? JSON.stringify(report)
     : undefined;
-  if (next === (await table.get(at))?.[text]) return;
+  if (next === before?.[text]) return;
   if (next === undefined) await table.delete(at);
   else await table.put({ ...at, [text]: next, since: nowMs });
 }

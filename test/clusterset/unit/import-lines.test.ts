@@ -7,7 +7,7 @@ import { memoryTable } from '#test/support/memory/table-memory.ts';
 const web = { cluster: 'a', namespace: 'shop', name: 'web' };
 const linesWith = async (imports: 'shadow' | 'active', report: ImportReport): Promise<readonly string[]> => {
   const table = memoryTable();
-  await saveImportReport(table, web, report, 1);
+  await saveImportReport(table, web, report, { nowMs: 1 });
   return importLines(table, { id: 'a', clusterset: JSON.stringify({ ...noMembership, imports }) });
 };
 

@@ -16,7 +16,15 @@ import {
 /** Limit of listed addresses. One item has room for them. */
 const maxLeftOut = 20;
 
-export function reportOf({ leftOut, held }: Pick<ImportedSlicesPlan, 'leftOut' | 'held'>): ImportReport {
+/** The first words of each refusal. */
+const maxRefusals = 5;
+const maxRefusalLength = 300;
+
+export function reportOf({
+  leftOut,
+  held,
+  hinted,
+}: Pick<ImportedSlicesPlan, 'leftOut' | 'held' | 'hinted'>): ImportReport {
   return {
     ...(leftOut.length > 0 && {
       leftOut: leftOut.slice(0, maxLeftOut).map(leftOutText),
@@ -24,11 +32,27 @@ export function reportOf({ leftOut, held }: Pick<ImportedSlicesPlan, 'leftOut' |
       collisions: leftOut.filter(({ reason }) => reason.kind === 'collision').length,
     }),
     ...(held.length > 0 && { held }),
+    ...(hinted && { hinted: Object.fromEntries(hinted) }),
   };
 }
 
-export const saveReport = ({ deps, cluster, namespace, name, found }: ClustersetRun): Promise<void> =>
-  saveImportReport(deps.table, { cluster: cluster.id, namespace, name }, found, deps.now());
+export const saveReport = ({
+  deps,
+  cluster,
+  namespace,
+  name,
+  found,
+  refusals,
+}: ClustersetRun): Promise<void> => {
+  const refused = refusals.slice(0, maxRefusals).map((text) => text.slice(0, maxRefusalLength));
+  const { isRemoved, ...report } = found;
+  return saveImportReport(
+    deps.table,
+    { cluster: cluster.id, namespace, name },
+    { ...report, ...(refused.length > 0 && { refusals: refused }) },
+    { nowMs: deps.now(), keepsWritten: report.written === undefined && !isRemoved },
+  );
+};
 
 /**
  * Resolves to the sources that the mass-removal guard doubted in the run before a retry. Other runs read

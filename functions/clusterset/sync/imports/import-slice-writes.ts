@@ -11,16 +11,25 @@ import type { EndpointSlice } from '#shared/kube/types.ts';
 /**
  * Creates and updates precede deletions. The cluster's policies refuse slices of sources and ranges that they
  * do not list: the rest of that source stays as it is, and the other sources are written. Resolves to the
- * first refusal of each such source.
+ * first refusal of each such source, and to the slices that are there then.
  */
 export async function applySlicePlan(
   run: ClustersetRun,
   api: ClusterApi,
   plan: ImportedSlicesPlan,
   slices: readonly EndpointSlice[],
-): Promise<ReadonlyMap<string, ClusterApiError>> {
+): Promise<{
+  readonly refused: ReadonlyMap<string, ClusterApiError>;
+  readonly left: readonly EndpointSlice[];
+}> {
   const taken = new Set(slices.map((s) => s.metadata.name));
   const refused = new Map<string, ClusterApiError>();
+  const left = new Map(slices.map((s) => [s.metadata.name, s]));
+  const keep = (slice: EndpointSlice): void => void left.set(slice.metadata.name, slice);
+  const remove = async (slice: EndpointSlice): Promise<void> => {
+    await deleteAsSeen(api, 'EndpointSlice', slice);
+    left.delete(slice.metadata.name);
+  };
   async function write(cluster: string, call: () => Promise<unknown>): Promise<void> {
     if (refused.has(cluster)) return;
     try {
@@ -33,21 +42,21 @@ export async function applySlicePlan(
   }
   // Each run has read the slices of the import first. A user may have changed the labels of a slice that has
   // the name: another name is tried.
-  const create = (draft: SliceDraft) => {
+  const create = async (draft: SliceDraft): Promise<void> => {
     const owner = draft.metadata.ownerReferences?.[0]?.uid ?? '';
-    return createSlice(api, { namespace: run.namespace, draft, owner, taken });
+    keep((await createSlice(api, { namespace: run.namespace, draft, owner, taken })).slice);
   };
   for (const { cluster, ...change } of changesOf(plan))
-    await write(cluster, () => {
-      if ('create' in change) return create(change.create);
-      if ('update' in change) return api.replace('EndpointSlice', change.update);
-      return deleteAsSeen(api, 'EndpointSlice', change.delete);
+    await write(cluster, async () => {
+      if ('create' in change) await create(change.create);
+      else if ('update' in change) keep(await api.replace('EndpointSlice', change.update));
+      else await remove(change.delete);
     });
   for (const slice of plan.withdrawn) {
-    await deleteAsSeen(api, 'EndpointSlice', slice);
+    await remove(slice);
     run.written.slices++;
   }
-  return refused;
+  return { refused, left: [...left.values()] };
 }
 
 type Change = { readonly cluster: string } & (

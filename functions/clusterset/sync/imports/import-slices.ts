@@ -18,6 +18,7 @@ import {
 } from '#shared/clusterset/imports/imported-slices.ts';
 import { leftOutNotes } from '#shared/clusterset/imports/left-out.ts';
 import type { LeftOutReason } from '#shared/clusterset/imports/source-pods.ts';
+import { writtenSources } from '#shared/clusterset/imports/written-sources.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { slicesAfter } from '#shared/controllers/slices/slices-after.ts';
@@ -66,9 +67,9 @@ export async function writeImportedSlices(
   const doubted = confirmed.filter((source, i) => source !== sources[i]).map(({ cluster }) => cluster);
   const isDoubtful = doubted.length > 0;
   const final = isDoubtful ? planWith(confirmed) : plan;
-  const refused = await applySlicePlan(run, api, final, slices);
+  const { refused, left } = await applySlicePlan(run, api, final, slices);
   run.refusals.push(...[...refused].map(([cluster, { message }]) => `slices of ${cluster}: ${message}`));
-  Object.assign(run.found, reportOf(final), isDoubtful && { doubted });
+  Object.assign(run.found, reportOf(final), { written: writtenSources(left) }, isDoubtful && { doubted });
   run.notes.push(...leftOutNotes(final));
   countLeftOut(run, final);
   // The doubted removal is tried again until the snapshot has caught up.

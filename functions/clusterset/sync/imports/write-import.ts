@@ -57,6 +57,7 @@ async function readImport(run: ImportRun): ReturnType<WriteStep<ImportRun, ReadI
 
 export async function removeImport(run: ClustersetRun, before: Imported): Promise<void> {
   const plan = planFor(run, before, undefined);
+  run.found.isRemoved = true;
   if (plan.kind !== 'delete') return;
   await deleteAsSeen(await run.api(), 'ServiceImport', plan.object);
 }

@@ -86,6 +86,7 @@ export interface SourceExplanation {
   readonly ports: string;
   /** The pods that the exported Service selects, each with its state in the import's slices. */
   readonly pods: readonly {
+    /** Empty: an address that the slices have, and no pod of the source has now. */
     readonly pod: string;
     readonly place: SlicePlace;
     readonly addresses: readonly string[];

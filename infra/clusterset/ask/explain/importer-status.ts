@@ -46,8 +46,13 @@ export function importerStatus(given: ImporterToJudge): ImporterStatus {
     return { state: 'refused', why: `${what}: it is left alone` };
   }
   if (report?.notReady !== undefined) return { state: 'refused', why: report.notReady };
+  const refusals = report?.refusals && `the cluster refuses ${report.refusals.join('; ')}`;
   if (given.dirtySinceMs !== undefined)
-    return { state: 'pending', why: pendingText(given, given.dirtySinceMs) };
+    return {
+      state: 'pending',
+      why: [pendingText(given, given.dirtySinceMs), refusals].filter(Boolean).join('; '),
+    };
+  if (refusals) return { state: 'refused', why: refusals };
   const ran = given.ranAtMs > 0 ? `; last run ${timeText(given.ranAtMs, given.now)}` : '';
   if (membershipOf(record).imports === 'shadow')
     return {

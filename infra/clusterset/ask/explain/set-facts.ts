@@ -11,7 +11,6 @@ import { staysInSet, validityOf } from '#shared/clusterset/exports/export-validi
 import { type CheckedExport, checkExport } from '#shared/clusterset/exports/exported-service.ts';
 import type { MergedExports } from '#shared/clusterset/exports/merge.ts';
 import { derivedName } from '#shared/clusterset/imports/derived-name.ts';
-import type { ImportHints } from '#shared/clusterset/imports/import-hints.ts';
 import { isOurImport } from '#shared/clusterset/imports/import-ownership.ts';
 import { unreadText } from '#shared/clusterset/imports/left-out.ts';
 import { askedLocality, type Locality, localityText } from '#shared/clusterset/imports/locality.ts';
@@ -31,8 +30,13 @@ export function exportFacts(
   const { validity, problems } = ownExport(input);
   const asked = askedLocality(serviceExport?.metadata.annotations);
   const valid = validity.valid ? 'yes' : `no, ${validity.reason}: ${validity.message}`;
+  // A run that is pending, or refused a part, leaves what the one before wrote.
+  const hasWritten = (id: string): boolean =>
+    input.importers
+      .find(({ record }) => record.id === id)
+      ?.report?.report.written?.some((w) => w.cluster === cluster.id) === true;
   const others = importers
-    .filter((i) => i.cluster !== cluster.id && i.state === 'imported')
+    .filter((i) => i.cluster !== cluster.id && (i.state === 'imported' || hasWritten(i.cluster)))
     .map((i) => i.cluster);
   const own = sources.find((source) => source.cluster === cluster.id);
   const reach = others.length > 0 ? `imported by ${others.join(' and ')}` : 'imported by no other cluster';
@@ -113,7 +117,10 @@ export function importFacts(
   input: SetInput,
   own: ImporterInput,
   { why, state }: ImporterExplanation,
-  { merged, hinted }: { readonly merged: MergedExports | undefined; readonly hinted: ImportHints['why'] },
+  {
+    merged,
+    hinted,
+  }: { readonly merged: MergedExports | undefined; readonly hinted: ReadonlyMap<string, string> | undefined },
 ): readonly Fact[] {
   const { namespace, name, derived, cluster, now } = input;
   const { serviceImport } = own;
@@ -144,6 +151,7 @@ export function importFacts(
     ...fact('Precedence', merged && precedenceText(input, merged)),
     ...fact('Preferred', hinted && hintedText(merged?.locality, hinted)),
     ...fact('Unknown', own.report?.report.unknown && unknownText(own.report.report.unknown)),
+    ...fact('Refused', own.report?.report.refusals?.join('; ')),
     ...fact(
       'Evictions held',
       own.report?.report.held
@@ -160,7 +168,7 @@ export function importFacts(
   ];
 }
 
-function hintedText(locality: Locality | undefined, hinted: NonNullable<ImportHints['why']>): string {
+function hintedText(locality: Locality | undefined, hinted: ReadonlyMap<string, string>): string {
   const families = [...hinted].map(([family, why]) => (hinted.size === 1 ? why : `${family}: ${why}`));
   return `${localityText(locality)}: ${families.join('; ')}`;
 }

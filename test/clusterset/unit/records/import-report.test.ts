@@ -12,20 +12,20 @@ const web = { cluster: 'a', namespace: 'shop', name: 'web' };
 describe('the report of an import', () => {
   it('an equal report keeps its start time, and is not written', async () => {
     const table = memoryTable();
-    await saveImportReport(table, web, { held: ['b'] }, 1_000);
+    await saveImportReport(table, web, { held: ['b'] }, { nowMs: 1_000 });
     const { put } = table;
     table.put = () => Promise.reject(new Error('written'));
-    await saveImportReport(table, web, { held: ['b'], inTheWay: undefined }, 2_000);
+    await saveImportReport(table, web, { held: ['b'], inTheWay: undefined }, { nowMs: 2_000 });
     table.put = put;
     expect(await readImportReport(table, web)).toEqual({ report: { held: ['b'] }, sinceMs: 1_000 });
-    await saveImportReport(table, web, { held: ['b', 'c'] }, 3_000);
+    await saveImportReport(table, web, { held: ['b', 'c'] }, { nowMs: 3_000 });
     expect((await readImportReport(table, web))?.sinceMs).toBe(3_000);
   });
 
   it('an empty report is deleted, and a successful import has none', async () => {
     const table = memoryTable();
-    await saveImportReport(table, web, { notReady: 'the cluster has none of IPv6' }, 1_000);
-    await saveImportReport(table, web, { notReady: undefined }, 2_000);
+    await saveImportReport(table, web, { notReady: 'the cluster has none of IPv6' }, { nowMs: 1_000 });
+    await saveImportReport(table, web, { notReady: undefined }, { nowMs: 2_000 });
     expect(await readImportReport(table, web)).toBeUndefined();
     expect(table.dump()).toEqual([]);
   });
@@ -48,7 +48,7 @@ describe('the report of an import', () => {
       await table.put({ ...importReportKey(web), r: '{"held', since: 5 });
       expect(await readImportReport(table, web)).toEqual({ report: {}, sinceMs: 5 });
       expect(await listImportReports(table, 'a')).toMatchObject([{ report: {} }]);
-      await saveImportReport(table, web, report, 1_000);
+      await saveImportReport(table, web, report, { nowMs: 1_000 });
       expect((await readImportReport(table, web))?.report).toEqual('held' in report ? report : undefined);
     }
   });
