@@ -45,6 +45,7 @@ export function accountPolicy({ hub, clusters }: Config): object {
     'eks:DescribeAddon',
     'eks:ListPodIdentityAssociations',
     'eks:DescribePodIdentityAssociation',
+    'arc-zonal-shift:GetManagedResource',
     'kms:DescribeKey',
     'kms:GetKeyPolicy',
     ...(hub.pageTopicArn || hub.ticketTopicArn ? ['sns:GetTopicAttributes'] : []),

@@ -7,9 +7,10 @@ import { oldestSupported, unsupportedVersion } from '#infra/cli/ask/explain/vers
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { relayRoleNameOf } from '#infra/config/role-names.ts';
 import { relayServiceAccount } from '#infra/relay/relay-names.ts';
+import { shiftsIn } from '#shared/clusters/api/arc-zonal-shift.ts';
 import { credentialsOf } from '#shared/clusters/api/cluster-credentials.ts';
 import { credentialEndMs } from '#shared/clusters/api/credential-end.ts';
-import { type Finding, finding, fine, unlessAbsent, wrong } from './account-finding.ts';
+import { type Finding, finding, fine, unlessAbsent, type Verdict, wrong } from './account-finding.ts';
 import { checkKey } from './account-keys.ts';
 import { type Aws, inRegion } from './aws-cli.ts';
 import { accessEntriesCommand, describeEks, type EksCluster, takesAccessEntries } from './eks-cluster.ts';
@@ -41,13 +42,9 @@ export function checkCluster(
   const described = eks && describeEks(deps.aws, eks.clusterName, eks.region ?? hub.region);
   // Each question reports a failure as its own.
   described?.catch(() => {});
-  if (described) {
-    checks.push(ask('version of EKS', async () => version(await described)));
-    if (api && auth?.type === 'eks')
-      checks.push(ask('api.ca and api.url', async () => address(await described, api)));
-    if (auth?.type === 'eks' && auth.accessEntry)
-      checks.push(ask('authentication mode of EKS', async () => entries(await described)));
-  }
+  if (described)
+    for (const [question, answer] of askedOfEks(deps, cluster))
+      checks.push(ask(question, async () => answer(await described)));
   if (relay.identity.type === 'pod-identity') {
     const at = [
       '--cluster-name',
@@ -65,6 +62,21 @@ export function checkCluster(
   }
   if (api) checks.push(ask('API server, from this machine', () => answers(deps, api)));
   return Promise.all(checks);
+}
+
+type EksQuestion = readonly [question: string, answer: (eks: EksCluster) => Verdict | Promise<Verdict>];
+
+function askedOfEks(deps: AccountDeps, { api, settings }: ClusterConfig): readonly EksQuestion[] {
+  const auth = api?.auth;
+  if (!api || auth?.type !== 'eks') return [['version of EKS', version]];
+  return [
+    ['version of EKS', version],
+    ['api.ca and api.url', (eks) => address(eks, api)],
+    ...(auth.accessEntry ? [['authentication mode of EKS', entries] as const] : []),
+    ...(settings.zonalShift === 'follow'
+      ? [['zonal shift', (eks: EksCluster) => zonalShift(deps, eks)] as const]
+      : []),
+  ];
 }
 
 /** EKS names minor versions alone. */
@@ -88,6 +100,22 @@ const entries = (eks: EksCluster) =>
   takesAccessEntries(eks)
     ? fine(eks.authenticationMode)
     : wrong(`${eks.authenticationMode}: the cluster takes no access entries`, accessEntriesCommand(eks));
+
+/** What sweep asks once a minute. */
+async function zonalShift({ aws, now }: AccountDeps, { name, arn, region, hasZonalShift }: EksCluster) {
+  if (!hasZonalShift)
+    return fine('not enabled for the cluster; aws eks update-cluster-config --zonal-shift-config enables it');
+  const answer = await unlessAbsent(
+    aws('arc-zonal-shift', 'get-managed-resource', '--resource-identifier', arn, ...inRegion(region)),
+  );
+  if (!answer)
+    return wrong(
+      'enabled for the cluster, and ARC does not know the cluster',
+      `aws eks update-cluster-config --name ${name} --region ${region} --zonal-shift-config enabled=true`,
+    );
+  const zones = shiftsIn(answer, now()).map(({ zoneId }) => zoneId);
+  return fine(zones.length > 0 ? `traffic is away from ${zones.join(', ')}` : 'no zone is away');
+}
 
 async function agent(aws: Aws, at: readonly string[], described: Promise<EksCluster> | undefined) {
   const answer = await unlessAbsent(

@@ -12,7 +12,7 @@ export interface Finding {
   readonly todo?: string;
 }
 
-type Verdict = Omit<Finding, 'subject' | 'question'>;
+export type Verdict = Omit<Finding, 'subject' | 'question'>;
 
 export const fine = (found: string): Verdict => ({ verdict: 'fine', found });
 export const wrong = (found: string, todo: string): Verdict => ({ verdict: 'wrong', found, todo });

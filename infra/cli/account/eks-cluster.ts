@@ -5,6 +5,7 @@ import { type Aws, inRegion } from './aws-cli.ts';
 
 export interface EksCluster {
   readonly name: string;
+  readonly arn: string;
   readonly region: string;
   readonly url: string;
   /** base64 of PEM. */
@@ -13,6 +14,8 @@ export interface EksCluster {
   readonly authenticationMode: string;
   /** Its nodes have the Pod Identity agent. */
   readonly isAutoMode: boolean;
+  /** EKS takes the pods of a zone out of the endpoints during a zonal shift. */
+  readonly hasZonalShift: boolean;
 }
 
 interface Described {
@@ -22,6 +25,7 @@ interface Described {
   readonly certificateAuthority?: { readonly data?: string };
   readonly accessConfig?: { readonly authenticationMode?: string };
   readonly computeConfig?: { readonly enabled?: boolean };
+  readonly zonalShiftConfig?: { readonly enabled?: boolean };
 }
 
 /** Throws a UsageError if EKS does not answer, or if the cluster's API server does not exist yet. */
@@ -36,11 +40,13 @@ export async function describeEks(aws: Aws, name: string, region?: string): Prom
     certificateAuthority,
     accessConfig,
     computeConfig,
+    zonalShiftConfig,
   } = cluster ?? {};
   if (!endpoint || !certificateAuthority?.data)
     throw new UsageError(`the EKS cluster ${name} has no API server: wait until it is ACTIVE`);
   return {
     name,
+    arn,
     region: arn.split(':')[3] ?? '',
     url: endpoint,
     ca: certificateAuthority.data,
@@ -48,6 +54,7 @@ export async function describeEks(aws: Aws, name: string, region?: string): Prom
     // EKS leaves it out for clusters that are older than access entries.
     authenticationMode: accessConfig?.authenticationMode ?? 'CONFIG_MAP',
     isAutoMode: computeConfig?.enabled ?? false,
+    hasZonalShift: zonalShiftConfig?.enabled ?? false,
   };
 }
 

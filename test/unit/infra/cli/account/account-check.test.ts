@@ -88,7 +88,15 @@ const healthy: Answers = {
       version: '1.34',
       certificateAuthority: { data: authorityData },
       accessConfig: { authenticationMode: 'API' },
+      zonalShiftConfig: { enabled: true },
     },
+  },
+  'arc-zonal-shift get-managed-resource arn:aws:eks:eu-west-1:111122223333:cluster/shop': {
+    appliedWeights: { 'euw1-az1': 1, 'euw1-az2': 0 },
+    zonalShifts: [
+      { appliedStatus: 'APPLIED', awayFrom: 'euw1-az2', expiryTime: '2026-01-02T06:00:00+00:00' },
+    ],
+    autoshifts: [],
   },
   'eks describe-addon': { addon: { status: 'ACTIVE' } },
   'eks list-pod-identity-associations': { associations: [{ associationId: 'a-1' }] },
@@ -133,6 +141,7 @@ describe('config check --account', () => {
       'shop: version of EKS',
       'shop: api.ca and api.url',
       'shop: authentication mode of EKS',
+      'shop: zonal shift',
       'shop: Pod Identity agent',
       'shop: Pod Identity association',
       'shop: API server, from this machine',
@@ -140,8 +149,9 @@ describe('config check --account', () => {
       'own: key of the secret',
       'own: API server, from this machine',
     ]);
+    expect(findings.find((f) => f.question === 'zonal shift')?.found).toBe('traffic is away from euw1-az2');
     for (const call of calls)
-      expect(call).toMatch(/^\w+ (get|describe|list)-[\w-]+ .*--region eu-west-1( |$)/);
+      expect(call).toMatch(/^[\w-]+ (get|describe|list)-[\w-]+ .*--region eu-west-1( |$)/);
   });
 
   const eks = (change: object) => ({
@@ -248,6 +258,12 @@ describe('config check --account', () => {
       /authenticationMode=API_AND_CONFIG_MAP/,
     ],
     [
+      'a cluster that ARC does not know, though EKS has zonal shift enabled',
+      { [`arc-zonal-shift get-managed-resource arn:aws:eks:eu-west-1:111122223333:cluster/shop`]: absent },
+      'shop: zonal shift',
+      /aws eks update-cluster-config --name shop --region eu-west-1 --zonal-shift-config enabled=true/,
+    ],
+    [
       'an EKS without the agent',
       { 'eks describe-addon': absent },
       'shop: Pod Identity agent',
@@ -337,6 +353,12 @@ clusters:
     await expect(
       reachApi({ url: 'https://127.0.0.1:1', ca: authority, auth: { type: 'web-identity', audience: 'a' } }),
     ).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('a cluster without zonal shift is fine, and ARC is asked nothing', async () => {
+    const { findings, calls } = await asked(eks({ zonalShiftConfig: { enabled: false } }));
+    expect(of(findings, 'fine')).toContain('shop: zonal shift');
+    expect(calls.filter((call) => call.startsWith('arc-'))).toEqual([]);
   });
 
   it('Auto Mode of EKS has the agent without the add-on', async () => {
