@@ -141,6 +141,7 @@ export class Session {
     const readUpTo = Object.fromEntries(
       this.#readers.flatMap((r) => (r.high === undefined ? [] : [[r.kind, r.high]])),
     );
+    const { removals } = delays.report;
     const endpointDelays = delays.report.take();
     const message: HeartbeatMessage = {
       ...this.outbox.header,
@@ -150,6 +151,7 @@ export class Session {
       ...(isKubernetesVersion(kubernetesVersion) && { kubernetesVersion }),
       ...(annotated && { annotated }),
       ...(endpointDelays && { endpointDelays }),
+      ...(removals && { removals }),
     };
     try {
       await unlessAborted(queue.send([{ body: encodeMessage(message) }]), signal);

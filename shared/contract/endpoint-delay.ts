@@ -45,6 +45,28 @@ export interface EndpointDelayReport {
   readonly slowest: readonly SlowService[];
 }
 
+/** How soon slices showed that pods were being deleted, since the relay began. */
+export interface RemovalDelay {
+  readonly count: number;
+  /** 99.9 % of them were that soon, ms: the upper bound of a bucket. */
+  readonly withinMs: number;
+}
+
+/** Of fewer removals no 99.9th percentile is told. */
+export const leastRemovals = 1_000;
+
+/** `counts`: by the upper bound of the bucket. Undefined: too few to tell. */
+export function removalDelay(counts: ReadonlyMap<number, number>): RemovalDelay | undefined {
+  const count = [...counts.values()].reduce((sum, n) => sum + n, 0);
+  if (count < leastRemovals) return undefined;
+  let left = Math.floor(count / 1_000);
+  const withinMs = delayBoundsMs.findLast((bound) => {
+    left -= counts.get(bound) ?? 0;
+    return left < 0;
+  });
+  return withinMs === undefined ? undefined : { count, withinMs };
+}
+
 /** A delay above this is slow, ms. */
 export const slowDelayMs = 1_000;
 /** Number of Services that a heartbeat names. */

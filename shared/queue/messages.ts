@@ -1,5 +1,5 @@
 /** Messages of the events queues. */
-import type { EndpointDelayReport } from '#shared/contract/endpoint-delay.ts';
+import type { EndpointDelayReport, RemovalDelay } from '#shared/contract/endpoint-delay.ts';
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
@@ -156,6 +156,8 @@ export type HeartbeatMessage = EventsHeader & {
   readonly annotated?: AnnotatedServices;
   /** Absent if no slice showed a change of a pod since the last heartbeat. */
   readonly endpointDelays?: EndpointDelayReport;
+  /** Absent until the relay has seen enough of them. */
+  readonly removals?: RemovalDelay;
 };
 
 export type EventsMessage = LiveMessage | ListPartMessage | HeartbeatMessage;

@@ -79,6 +79,7 @@ const heartbeat = {
     fields({ valid: count, invalid: count, sliced: optional(count), stray: optional(count) }),
   ),
   endpointDelays: optional(endpointDelays),
+  removals: optional(fields({ count, withinMs: count })),
 } satisfies Checks<OwnFields<HeartbeatMessage>>;
 
 const live = { kind: oneOf(...allKinds), asOf: version, entries: list(object) } satisfies Checks<

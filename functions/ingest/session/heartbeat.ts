@@ -28,7 +28,7 @@ export async function applyHeartbeat(
   }
   const nowMs = deps.now();
   const heartbeatAtMs = Math.min(nowMs, sentAtMs);
-  const { kubernetesVersion, annotated, endpointDelays } = message;
+  const { kubernetesVersion, annotated, endpointDelays, removals } = message;
   const isNewest = await recordHeartbeat(deps.table, cluster, {
     heartbeatAtMs,
     queueLagSeconds: Math.floor((nowMs - heartbeatAtMs) / 1000),
@@ -36,6 +36,7 @@ export async function applyHeartbeat(
     readUpTo,
     kubernetesVersion,
     annotated,
+    removals,
   });
   if (isNewest && endpointDelays) reportDelays(deps, cluster.id, endpointDelays);
   return isNewest && nowMs - heartbeatAtMs <= silentAfterMs;

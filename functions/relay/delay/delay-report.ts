@@ -4,6 +4,8 @@ import {
   type EndpointChange,
   type EndpointDelayReport,
   maxSlowServices,
+  type RemovalDelay,
+  removalDelay,
   type SliceWriter,
   type SlowService,
   slowDelayMs,
@@ -22,11 +24,18 @@ export interface EndpointDelay {
 export class DelayReport {
   readonly #counts = new Map<string, DelayCount>();
   #slowest: readonly SlowService[] = [];
+  /** Of deleted pods since the beginning, by the upper bound of the bucket. */
+  readonly #removals = new Map<number, number>();
 
   add(delay: EndpointDelay): void {
     const atMostMs = delayBoundsMs.find((bound) => delay.ms <= bound) as number;
     this.#count({ writer: delay.writer, change: delay.change, atMostMs, count: 1 });
+    if (delay.change === 'deleted') this.#removals.set(atMostMs, (this.#removals.get(atMostMs) ?? 0) + 1);
     if (delay.ms > slowDelayMs) this.#slowest = slowestOf([...this.#slowest, delay]);
+  }
+
+  get removals(): RemovalDelay | undefined {
+    return removalDelay(this.#removals);
   }
 
   /** Returns the delays and forgets them; undefined if there are none. */

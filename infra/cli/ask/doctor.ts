@@ -4,6 +4,7 @@
 
 import { type Finding, fine, wrong } from '#infra/cli/account/account-finding.ts';
 import { isSilent, notKnown } from '#infra/cli/ask/explain/cluster-known.ts';
+import { preStopOf } from '#infra/cli/ask/explain/pre-stop.ts';
 import { unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { adviceOn } from '#infra/cli/hub/hub-errors.ts';
@@ -30,6 +31,10 @@ export interface DoctorDeps {
 
 /** AWS refuses requests of a clock that is minutes off; times in answers look wrong before. */
 const toleratedSkewMs = 10_000;
+
+/** The advice on clusters is shown of a few; the JSON has that of all. */
+const preStop = 'preStop';
+const fewClusters = 10;
 
 type Verdict = Omit<Finding, 'subject' | 'question'>;
 
@@ -129,6 +134,8 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
         unsupported ? wrong(unsupported, 'docs/upgrading.md#kubernetes') : fine(kubernetesVersion),
       ),
     );
+  const needed = preStopOf(cluster.relay);
+  if (needed) findings.push(finding(preStop, fine(needed)));
   return findings;
 }
 
@@ -191,5 +198,6 @@ export function pageOf(findings: readonly Finding[], mostLines = 40): readonly F
           },
         ]
       : [];
-  return [...findings.filter(isGeneral), ...healthy, ...bad.slice(0, mostLines), ...more];
+  const advice = ids.size > fewClusters ? [] : ofClusters.filter(({ question }) => question === preStop);
+  return [...findings.filter(isGeneral), ...healthy, ...advice, ...bad.slice(0, mostLines), ...more];
 }

@@ -1,4 +1,5 @@
 /** The state of a cluster's relay, from its heartbeats. */
+import type { RemovalDelay } from '#shared/contract/endpoint-delay.ts';
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import { allKinds, type Kind } from '#shared/kube/types.ts';
 import { metaKey } from '#shared/store/keys.ts';
@@ -19,6 +20,8 @@ export interface RelayState {
   readonly kubernetesVersion: string | undefined;
   /** Undefined before the first heartbeat with the numbers. */
   readonly annotated: AnnotatedServices | undefined;
+  /** Undefined before a relay has seen enough of them. */
+  readonly removals: RemovalDelay | undefined;
 }
 
 const attributes = {
@@ -27,6 +30,7 @@ const attributes = {
   clockAheadSeconds: 'clockAhead',
   kubernetesVersion: 'kubernetes',
   annotated: 'annotated',
+  removals: 'removals',
 } as const;
 const readUpToAttribute = (kind: Kind): string => `high_${kind}`;
 
@@ -40,7 +44,14 @@ export function decodeRelay(item: Item): RelayState {
     ) as RelayState['readUpTo'],
     kubernetesVersion: textIn(item, attributes.kubernetesVersion),
     annotated: decodeAnnotated(textIn(item, attributes.annotated)),
+    removals: decodeRemovals(textIn(item, attributes.removals)),
   };
+}
+
+function decodeRemovals(text: string | undefined): RemovalDelay | undefined {
+  if (text === undefined) return undefined;
+  const [count = 0, withinMs = 0] = text.split(' ').map(Number);
+  return { count, withinMs };
 }
 
 function decodeAnnotated(text: string | undefined): AnnotatedServices | undefined {
@@ -61,7 +72,7 @@ const encodeAnnotated = ({ valid, invalid, sliced, stray }: AnnotatedServices): 
 
 /** Changes by a heartbeat. */
 export type RelayHeartbeat = Pick<RelayState, 'heartbeatAtMs' | 'queueLagSeconds' | 'clockAheadSeconds'> &
-  Partial<Pick<RelayState, 'kubernetesVersion' | 'annotated'>> & {
+  Partial<Pick<RelayState, 'kubernetesVersion' | 'annotated' | 'removals'>> & {
     readonly readUpTo: { readonly [K in Kind]?: Version };
   };
 
@@ -94,8 +105,8 @@ export async function recordHeartbeat(
   { id, incarnation }: ClusterIncarnation,
   heartbeat: RelayHeartbeat,
 ): Promise<boolean> {
-  const { heartbeatAtMs, queueLagSeconds, clockAheadSeconds, kubernetesVersion, annotated, readUpTo } =
-    heartbeat;
+  const { heartbeatAtMs, queueLagSeconds, clockAheadSeconds, readUpTo } = heartbeat;
+  const { kubernetesVersion, annotated, removals } = heartbeat;
   const set: { [attribute: string]: number | string } = { [attributes.heartbeatAtMs]: heartbeatAtMs };
   // Both are usually 0, and then absent: the record is to stay within the kilobyte of one write unit.
   if (queueLagSeconds !== 0) set[attributes.queueLagSeconds] = queueLagSeconds;
@@ -105,6 +116,7 @@ export async function recordHeartbeat(
   );
   if (kubernetesVersion !== undefined) set[attributes.kubernetesVersion] = kubernetesVersion;
   if (annotated) set[attributes.annotated] = encodeAnnotated(annotated);
+  if (removals) set[attributes.removals] = `${removals.count} ${removals.withinMs}`;
   for (const [kind, version] of Object.entries(readUpTo)) set[readUpToAttribute(kind as Kind)] = version;
   const isNewer = absentOr(attributes.heartbeatAtMs, '<', heartbeatAtMs);
   return (

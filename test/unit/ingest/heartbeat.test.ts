@@ -168,3 +168,23 @@ it('the delays of endpoints are published once, and the slowest Services are log
   ]);
   expect(lines).toEqual([{ message: 'slow endpoint', cluster: 'c', ...slow }]);
 });
+
+it('the removals that a relay tells stay on record until it tells more', async () => {
+  const hub = await ingestHub();
+  const beat = (seconds: number, more: object) => ({
+    messageId: `m${seconds}`,
+    body: encodeMessage({
+      ...hub.header,
+      type: 'heartbeat',
+      readUpTo: {},
+      sentAtMs: hub.clock.now,
+      ...more,
+    }),
+    sentAtMs: hub.clock.now + seconds * 1000,
+  });
+  hub.clock.now += 60_000;
+  await ingestBatch(hub.deps, 'c', [beat(-20, { removals: { count: 1_000, withinMs: 700 } })]);
+  // Another relay, which has not seen enough yet.
+  await ingestBatch(hub.deps, 'c', [beat(-10, {})]);
+  expect((await readCluster(hub.deps.table, 'c'))?.relay.removals).toEqual({ count: 1_000, withinMs: 700 });
+});

@@ -193,6 +193,31 @@ describe('what is no sample', () => {
   });
 });
 
+it('the 99.9th percentile of removals is told once there are a thousand, and not of other changes', () => {
+  const r = relay();
+  r.list('Pod', ...Array.from({ length: 1_001 }, (_, i) => pod(`p${i}`)));
+  const all = (of: number, conditions: Conditions): ReturnType<typeof slice> =>
+    slice(Object.fromEntries(Array.from({ length: of }, (_, i) => [`p${i}`, conditions])));
+  r.list('EndpointSlice', all(1_001, { ready: false }));
+  const remove = (from: number, to: number, ms: number): void => {
+    for (let i = from; i < to; i++) r.pod(pod(`p${i}`, { deleting: true }));
+    r.wait(ms);
+    const gone = Object.fromEntries(
+      Array.from({ length: 1_001 }, (_, i) => [`p${i}`, { ready: false, terminating: i < to }]),
+    );
+    r.slice(slice(gone));
+  };
+  remove(0, 999, 60);
+  expect(r.index.delays.report.removals).toBeUndefined();
+  remove(999, 1_000, 900);
+  expect(r.index.delays.report.removals).toEqual({ count: 1_000, withinMs: 70 });
+  remove(1_000, 1_001, 900);
+  expect(r.index.delays.report.removals).toEqual({ count: 1_001, withinMs: 1_000 });
+  // A report that was taken, or given back, changes nothing of it.
+  r.index.delays.report.giveBack(r.index.delays.report.take() as never);
+  expect(r.index.delays.report.removals?.count).toBe(1_001);
+});
+
 it('memory is bounded: the oldest changes are forgotten, and slices beyond the limit are not measured', () => {
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => {}, random: () => 0 };
   const delays = new EndpointDelays({ clock, meter: new Meter() }, { pods: 2, endpoints: 2 });

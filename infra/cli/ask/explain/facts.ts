@@ -11,6 +11,7 @@ import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { type PartState, partState, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
+import { preStopOf } from './pre-stop.ts';
 import { endpointsPlaces } from './saved.ts';
 import { comparedAsVersion, unsupportedVersion } from './version-support.ts';
 import { selectorText, type WriterFacts } from './writer-facts.ts';
@@ -156,6 +157,7 @@ export function clusterFacts({
         ? 'no heartbeat yet'
         : `last heartbeat ${timeText(cluster.relay.heartbeatAtMs, now)}`,
     ),
+    ...fact('preStop', preStopOf(cluster.relay)),
     ...fact(
       'Mode switch',
       cluster.modeSwitch.wakesPending ? 'under way: some services are not enqueued for it yet' : undefined,

@@ -23,6 +23,7 @@ const valid = [
     sentAtMs: 1,
     kubernetesVersion: 'v1.37.2',
     annotated: { valid: 2, invalid: 0, sliced: 3, stray: 1 },
+    removals: { count: 1_000, withinMs: 700 },
   },
   {
     ...header,

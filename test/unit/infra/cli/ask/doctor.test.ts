@@ -7,7 +7,7 @@ import { HubError } from '#infra/cli/hub/hub-errors.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { markFirstListApplied } from '#shared/clusters/relay/first-lists.ts';
-import { recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
+import { type RelayHeartbeat, recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { versionOf } from '#shared/store/version.ts';
@@ -21,13 +21,14 @@ interface Given {
   readonly lists?: boolean;
   readonly queueLagSeconds?: number;
   readonly clockAheadSeconds?: number;
+  readonly removals?: RelayHeartbeat['removals'];
 }
 
 async function world() {
   const table = memoryTable();
   async function cluster(
     id: string,
-    { secondsSilent, lists = true, queueLagSeconds = 0, clockAheadSeconds = 0 }: Given = {},
+    { secondsSilent, lists = true, queueLagSeconds = 0, clockAheadSeconds = 0, removals }: Given = {},
   ): Promise<void> {
     await registerCluster(table, { id, mode: 'active', settings: {}, queues }, now);
     const meta = (await readCluster(table, id)) as ClusterRecord;
@@ -38,6 +39,7 @@ async function world() {
       clockAheadSeconds,
       readUpTo: {},
       kubernetesVersion: 'v1.37.2',
+      removals,
     });
     if (lists) for (const kind of kinds) await markFirstListApplied(table, meta, kind, versionOf(1, '1'));
   }
@@ -69,6 +71,17 @@ describe('doctor', () => {
         'ok      clusters: without a finding: 2 of 2',
       ].join('\n'),
     );
+  });
+
+  it('the preStop that a cluster needs is what its relay has measured, and nothing without a measurement', async () => {
+    const { cluster, examined } = await world();
+    await cluster('a', { secondsSilent: 10, removals: { count: 12_345, withinMs: 1_500 } });
+    await cluster('b', { secondsSilent: 20 });
+    const text = textOf(pageOf(await examined()));
+    expect(text).toContain(
+      'ok      a: preStop: 2 s at least, and the time of proxies and load balancers: of 12,345 deleted pods the slices showed 99.9 % within 1.5 s',
+    );
+    expect(text).not.toContain('b: preStop');
   });
 
   it('each cluster has its own reason and its next step: no relay, a silent relay, missing lists; one that is paused may be silent', async () => {
