@@ -3,7 +3,7 @@ import { isBuiltInController, isHub, lastContentWrite } from '#shared/kube/field
 import { labelServiceName } from '#shared/kube/names.ts';
 import type { EndpointSlice, Kind } from '#shared/kube/types.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { DelayReport } from './delay-report.ts';
+import { DelayReport, type EndpointDelay } from './delay-report.ts';
 import {
   type ListedState,
   listedAs,
@@ -38,15 +38,22 @@ export class EndpointDelays {
   readonly report = new DelayReport();
   readonly #deps: Pick<Runtime, 'clock' | 'meter'>;
   readonly #bounds: typeof bounds;
+  readonly #onDelay: ((delay: EndpointDelay, pod: number) => void) | undefined;
   /** By the pod's hash, oldest first. */
   readonly #awaited = new Map<number, Awaited>();
   /** By "namespace/name". */
   readonly #slices = new Map<string, PackedStates>();
   #endpoints = 0;
 
-  constructor(deps: Pick<Runtime, 'clock' | 'meter'>, most: typeof bounds = bounds) {
+  /** `onDelay`: is told each delay with the pod's hash. */
+  constructor(
+    deps: Pick<Runtime, 'clock' | 'meter'>,
+    most: typeof bounds = bounds,
+    onDelay?: (delay: EndpointDelay, pod: number) => void,
+  ) {
     this.#deps = deps;
     this.#bounds = most;
+    this.#onDelay = onDelay;
   }
 
   /** The watch has seen the change. It replaces an earlier one that no slice has shown. */
@@ -71,7 +78,7 @@ export class EndpointDelays {
     const delays = listedChanges(before, after).flatMap(({ pod, ...states }) => {
       const awaited = this.#awaited.get(pod);
       if (!awaited || !shows(awaited.change, states)) return [];
-      return this.#measure(awaited, slice) ?? [];
+      return this.#measure(pod, awaited, slice) ?? [];
     });
     return delays.length > 0 ? Math.max(...delays) : undefined;
   }
@@ -102,7 +109,7 @@ export class EndpointDelays {
     this.#endpoints += states.length;
   }
 
-  #measure({ change, sinceMs, shownBy }: Awaited, slice: EndpointSlice): number | undefined {
+  #measure(pod: number, { change, sinceMs, shownBy }: Awaited, slice: EndpointSlice): number | undefined {
     const { namespace = '', labels } = slice.metadata;
     const service = labels?.[labelServiceName] ?? '';
     const place = `${service}/${slice.addressType}`;
@@ -113,7 +120,9 @@ export class EndpointDelays {
     if (ms > maxAgeMs) return undefined;
     const writer = writerOf(slice);
     meter.observe('relay_endpoint_delay_seconds', { writer, change }, ms / 1000);
-    this.report.add({ namespace, service, writer, change, ms });
+    const delay = { namespace, service, writer, change, ms };
+    this.report.add(delay);
+    this.#onDelay?.(delay, pod);
     return ms;
   }
 }

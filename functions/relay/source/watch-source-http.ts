@@ -12,11 +12,14 @@ import { type KubeObject, MalformedAnswer, type WatchEvent, type WatchSource } f
 const idleMs = 90_000;
 const listTimeoutMs = 60_000;
 
-/** `maxLineLength` of a stream, bytes; etcd takes objects of 1.5 MB at most. */
+/**
+ * `maxLineLength` of a stream, bytes; etcd takes objects of 1.5 MB at most. `namespace`: empty for all of the
+ * cluster.
+ */
 export function httpWatchSource(
   transport: HttpTransport,
   clock: Clock,
-  maxLineLength = 16 * 1024 * 1024,
+  { maxLineLength = 16 * 1024 * 1024, namespace = '' } = {},
 ): WatchSource {
   async function get(path: string, call: RequestOptions): Promise<Buffer> {
     const answer = await transport.request('GET', path, {
@@ -47,7 +50,7 @@ export function httpWatchSource(
 
     async list(kind, { limit, continue: token, maxBytes }, signal) {
       const query = { limit, continue: token };
-      const body = await get(collectionPath(kind, ''), {
+      const body = await get(collectionPath(kind, namespace), {
         query,
         signal,
         ...(maxBytes !== undefined && { maxBytes }),
@@ -63,7 +66,7 @@ export function httpWatchSource(
       // Random, so that a fleet that started together does not reconnect together.
       const timeoutSeconds = 300 + Math.floor(clock.random() * 300);
       const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
-      const stream = await transport.stream('GET', collectionPath(kind, ''), { query, signal });
+      const stream = await transport.stream('GET', collectionPath(kind, namespace), { query, signal });
       try {
         const chunks = withIdleTimer(stream, clock, idleMs);
         if (stream.status !== 200) throw statusError({ ...stream, body: await firstBytes(chunks) });

@@ -5,11 +5,11 @@ import { liveListLines } from '#infra/cli/ask/live/list-live.ts';
 import { type LiveCluster, liveCluster } from '#infra/cli/ask/live/live-cluster.ts';
 import { defaultKubeconfig } from '#infra/cli/hub/kubectl-context.ts';
 import { follow } from '#infra/cli/terminal/follow.ts';
-import { printLines } from '#infra/cli/terminal/print-answer.ts';
+import { type Printing, printLines } from '#infra/cli/terminal/print-answer.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { kubeconfigCluster } from '#infra/local/clusters/kubeconfig.ts';
 import { mcsVersions } from '#shared/clusters/api/mcs-versions.ts';
-import { httpTransport } from '#shared/clusters/api/transport.ts';
+import { type HttpTransport, httpTransport } from '#shared/clusters/api/transport.ts';
 import { type OutputChoice, printingOf } from './arguments/output-option.ts';
 import { printExplanation, printTimeline } from './print-explanation.ts';
 
@@ -52,11 +52,31 @@ export async function explainByKubeconfig(
       const explanation = await explainLive(live, { context: found.context, ...asked, pod });
       print(explanation, liveExplanationData(explanation, live.now()), live.now());
     };
-    if (options.watch) await follow(answer);
-    else await answer();
+    if (!options.watch) return await answer();
+    // The measured delays are for people: the formats of programs have answers alone.
+    if (printing.format === undefined || printing.format === 'wide')
+      void tellDelays(transport, asked, printing);
+    await follow(answer);
   } finally {
     transport.close();
   }
+}
+
+/** Until the process ends. */
+async function tellDelays(
+  transport: HttpTransport,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  printing: Printing,
+): Promise<void> {
+  const [{ followDelays }, { httpWatchSource }, { systemClock: clock }] = await Promise.all([
+    import('#infra/cli/ask/live/live-delays.ts'),
+    import('#functions/relay/source/watch-source-http.ts'),
+    import('#functions/relay/runtime/clock.ts'),
+  ]);
+  const source = httpWatchSource(transport, clock, { namespace });
+  const tell = (text: string): void =>
+    printLines([{ text: `${new Date().toISOString()} ${text}`, style: 'faint' }], printing);
+  await followDelays({ ...{ source, name, clock, tell } }, new AbortController().signal);
 }
 
 /** `transport` renews the token, and has the version of the MCS API that the cluster serves. */

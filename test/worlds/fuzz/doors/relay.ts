@@ -205,7 +205,7 @@ export const relay: Door<HostileServer> = {
       if (++requests > maxRequests) stop.abort(new Error('too many requests'));
       stop.signal.throwIfAborted();
     });
-    const source = httpWatchSource(transport, clock, 100_000);
+    const source = httpWatchSource(transport, clock, { maxLineLength: 100_000 });
     const { kind, verb } = server;
     position.moveTo('10');
     const send = async (parts: readonly string[]): Promise<void> => void bodies.push(...parts);
