@@ -23,6 +23,7 @@ import {
   optional,
   required,
   type Shape,
+  shape,
   text,
   withDefault,
 } from './yaml/yaml-shape.ts';
@@ -98,100 +99,118 @@ const labels = mapping('a mapping of at most 20 names to texts', (value) => {
     : problems;
 }) as Shape<Labels>;
 
-const concurrencyDefault = { ingest: 10, sync: 20 };
+type Concurrency = ClusterConfig['concurrency'];
+
+/** A hundred clusters in shadow mode fit into four fifths of an account's usual quota, 1,000 executions. */
+export const concurrencyDefault: { readonly [M in 'active' | 'others']: Concurrency } = {
+  active: { ingest: 10, sync: 20 },
+  others: { ingest: 4, sync: 4 },
+};
+
+interface ClusterGiven extends Omit<ClusterConfig, 'concurrency'> {
+  readonly concurrency?: Partial<Concurrency>;
+}
+
+/** The default depends on the mode. */
+const withConcurrency = (given: Shape<ClusterGiven>): Shape<ClusterConfig> =>
+  shape(given.schema, (node, at) => {
+    const cluster = given(node, at);
+    if (!cluster) return undefined;
+    const usual = concurrencyDefault[cluster.mode === 'active' ? 'active' : 'others'];
+    return { ...cluster, concurrency: { ...usual, ...cluster.concurrency } };
+  });
 
 export const clusterShape: Shape<ClusterConfig> = checked(
-  fields(
-    {
-      id: required(clusterId, 'The id names the stack and the queues of the cluster. It can never change.'),
-      labels: withDefault(
-        labels,
-        {},
-        'The console groups clusters by these labels, for example `env: prod`.',
-      ),
-      mode: withDefault(
-        oneOf('shadow', 'active', 'paused'),
-        'shadow' as const,
-        'The cluster begins in this mode: `shadow` compares, `active` writes, `paused` does nothing. `fleet-endpoints cluster` switches it later, and a deploy does not switch it back.',
-      ),
-      optIn: withDefault(
-        oneOf('off', 'shadow', 'active'),
-        'off' as const,
-        'The cluster begins with this mode for Services that opt in by annotation. As with mode, a deploy does not switch it back.',
-      ),
-      ...keysOf('clusterKeys'),
-      settings: withDefault(
-        fields({
-          batchPeriodSeconds: withDefault(
-            seconds(0, maxDelaySeconds),
-            defaultSettings.batchPeriodSeconds,
-            "A pod's change wakes its Services after this time, as with endpointUpdatesBatchPeriod of kube-controller-manager.",
-          ),
-          maxEndpointsPerSlice: withDefault(
-            integer(1, 1000),
-            defaultSettings.maxEndpointsPerSlice,
-            'A slice has at most this number of endpoints, as with --max-endpoints-per-slice of kube-controller-manager.',
-          ),
-          controllers: withDefault(
-            unique(list(oneOf('endpoints', 'slices')), 'controller', (name) => name),
-            defaultSettings.controllers,
-            'The hub runs these controllers: `endpoints`, `slices`, both or none.',
-          ),
-          historyDays: withDefault(
-            days(0, 90),
-            defaultSettings.historyDays,
-            'The history of a Service is kept for this time; 0 keeps none.',
-          ),
-          optInCleanup: withDefault(
-            flag,
-            defaultSettings.optInCleanup,
-            "The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
-          ),
-          zonalShift: withDefault(
-            oneOf(...zonalShiftChoices),
-            defaultSettings.zonalShift,
-            'With `follow` the pods of a zone leave the endpoints that the hub writes during a zonal shift of the EKS cluster; with `ignore` they stay.',
-          ),
-        }),
-        defaultSettings,
-        'The two controllers have these settings.',
-      ),
-      concurrency: withDefault(
-        fields({
-          ingest: withDefault(
-            integer(2, 1000),
-            concurrencyDefault.ingest,
-            'Ingest handles at most this number of batches at a time.',
-          ),
-          sync: withDefault(
-            integer(2, 1000),
-            concurrencyDefault.sync,
-            'Sync handles at most this number of batches at a time.',
-          ),
-        }),
-        concurrencyDefault,
-        'Each function handles a limited number of batches of the cluster at a time.',
-      ),
-      alarms: withDefault(
-        oneOf('page', 'ticket'),
-        'ticket' as const,
-        "The alarms of the cluster's state have this severity: a silent relay, an open circuit, missing first lists.",
-      ),
-      api: optional(
-        fields({
-          url: required(apiUrl, 'The API server has this address.'),
-          ca: optional(
-            certificates,
-            "This authority signs the API server's certificate; without it, a public authority does. EKS needs it.",
-          ),
-          auth: required(auth, 'The hub has these credentials.'),
-        }),
-        'The hub reaches the API server of the cluster here. Writing and exports need it.',
-      ),
-      relay: required(relay, 'The relay runs in the cluster with these settings.'),
-    },
-    'ClusterInput',
-  ) as Shape<ClusterConfig>,
+  withConcurrency(
+    fields(
+      {
+        id: required(clusterId, 'The id names the stack and the queues of the cluster. It can never change.'),
+        labels: withDefault(
+          labels,
+          {},
+          'The console groups clusters by these labels, for example `env: prod`.',
+        ),
+        mode: withDefault(
+          oneOf('shadow', 'active', 'paused'),
+          'shadow' as const,
+          'The cluster begins in this mode: `shadow` compares, `active` writes, `paused` does nothing. `fleet-endpoints cluster` switches it later, and a deploy does not switch it back.',
+        ),
+        optIn: withDefault(
+          oneOf('off', 'shadow', 'active'),
+          'off' as const,
+          'The cluster begins with this mode for Services that opt in by annotation. As with mode, a deploy does not switch it back.',
+        ),
+        ...keysOf('clusterKeys'),
+        settings: withDefault(
+          fields({
+            batchPeriodSeconds: withDefault(
+              seconds(0, maxDelaySeconds),
+              defaultSettings.batchPeriodSeconds,
+              "A pod's change wakes its Services after this time, as with endpointUpdatesBatchPeriod of kube-controller-manager.",
+            ),
+            maxEndpointsPerSlice: withDefault(
+              integer(1, 1000),
+              defaultSettings.maxEndpointsPerSlice,
+              'A slice has at most this number of endpoints, as with --max-endpoints-per-slice of kube-controller-manager.',
+            ),
+            controllers: withDefault(
+              unique(list(oneOf('endpoints', 'slices')), 'controller', (name) => name),
+              defaultSettings.controllers,
+              'The hub runs these controllers: `endpoints`, `slices`, both or none.',
+            ),
+            historyDays: withDefault(
+              days(0, 90),
+              defaultSettings.historyDays,
+              'The history of a Service is kept for this time; 0 keeps none.',
+            ),
+            optInCleanup: withDefault(
+              flag,
+              defaultSettings.optInCleanup,
+              "The hub deletes the built-in controllers' Endpoints and slices of a Service that opts in.",
+            ),
+            zonalShift: withDefault(
+              oneOf(...zonalShiftChoices),
+              defaultSettings.zonalShift,
+              'With `follow` the pods of a zone leave the endpoints that the hub writes during a zonal shift of the EKS cluster; with `ignore` they stay.',
+            ),
+          }),
+          defaultSettings,
+          'The two controllers have these settings.',
+        ),
+        concurrency: optional(
+          fields({
+            ingest: optional(
+              integer(2, 1000),
+              'Ingest handles at most this number of batches at a time: 10 by default with `mode: active`, otherwise 4.',
+            ),
+            sync: optional(
+              integer(2, 1000),
+              'Sync handles at most this number of batches at a time: 20 by default with `mode: active`, otherwise 4.',
+            ),
+          }),
+          'Each function handles a limited number of batches of the cluster at a time.',
+        ),
+        alarms: withDefault(
+          oneOf('page', 'ticket'),
+          'ticket' as const,
+          "The alarms of the cluster's state have this severity: a silent relay, an open circuit, missing first lists.",
+        ),
+        api: optional(
+          fields({
+            url: required(apiUrl, 'The API server has this address.'),
+            ca: optional(
+              certificates,
+              "This authority signs the API server's certificate; without it, a public authority does. EKS needs it.",
+            ),
+            auth: required(auth, 'The hub has these credentials.'),
+          }),
+          'The hub reaches the API server of the cluster here. Writing and exports need it.',
+        ),
+        relay: required(relay, 'The relay runs in the cluster with these settings.'),
+      },
+      'ClusterInput',
+    ) as Shape<ClusterGiven>,
+  ),
   (cluster) => {
     const { mode, optIn, api } = cluster;
     const broken = configParts.map((part) => part.brokenKeys(cluster)).find((why) => why !== undefined);

@@ -19,7 +19,7 @@ const share = 0.8;
 function executionsTooMany({ hub, clusters }: Config): string | undefined {
   const most = clusters.reduce((sum, { concurrency }) => sum + concurrency.ingest + concurrency.sync, 0);
   if (most <= share * hub.lambdaConcurrencyLimit) return undefined;
-  return `the clusters' concurrency adds up to ${most} executions at once, and four fifths of hub.lambdaConcurrencyLimit (${hub.lambdaConcurrencyLimit}) are allowed: have the quota "Concurrent executions" raised and say so there, or give clusters a lower concurrency (2 at least for each function)`;
+  return `the concurrency of ${clusters.length} clusters adds up to ${most} executions, and ${share * hub.lambdaConcurrencyLimit} are allowed, four fifths of hub.lambdaConcurrencyLimit (${hub.lambdaConcurrencyLimit}): request an increase of "Concurrent executions" in Service Quotas and set hub.lambdaConcurrencyLimit, or set a lower concurrency for clusters, such as { ingest: 2, sync: 2 }`;
 }
 
 /** The CDK writes the table's key for a region that it knows. */

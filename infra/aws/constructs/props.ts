@@ -104,9 +104,9 @@ export interface ClusterInput {
   };
   /** Each function handles a limited number of batches of the cluster at a time. */
   readonly concurrency?: {
-    /** Ingest handles at most this number of batches at a time. @default 10 */
+    /** Ingest handles at most this number of batches at a time: 10 by default with `mode: active`, otherwise 4. */
     readonly ingest?: number;
-    /** Sync handles at most this number of batches at a time. @default 20 */
+    /** Sync handles at most this number of batches at a time: 20 by default with `mode: active`, otherwise 4. */
     readonly sync?: number;
   };
   /** The alarms of the cluster's state have this severity: a silent relay, an open circuit, missing first lists. @default "ticket" */

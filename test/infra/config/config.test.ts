@@ -239,6 +239,20 @@ describe('the additions of a platform to the relay’s pod', () => {
   });
 });
 
+it('a hundred clusters in shadow mode, or 26 active ones, fit into the usual quota of Lambda by default', () => {
+  const fleet = (count: number, more: string): string =>
+    `hub: {}\nclusters:\n${Array.from({ length: count }, (_, i) => `  - { id: c${i}, ${more}${relay} }`).join('\n')}`;
+  const api =
+    'mode: active, api: { url: "https://a.example.com", auth: { type: secret, secretArn: "arn:aws:secretsmanager:eu-central-1:111122223333:secret:a-AbCdEf" } }, ';
+  expect(parseConfig('f', fleet(100, '')).clusters[0]?.concurrency).toEqual({ ingest: 4, sync: 4 });
+  expect(parseConfig('f', fleet(26, api)).clusters[0]?.concurrency).toEqual({ ingest: 10, sync: 20 });
+  for (const [count, more] of [
+    [101, ''],
+    [27, api],
+  ] as const)
+    expect(() => parseConfig('f', fleet(count, more))).toThrow('and 800 are allowed');
+});
+
 describe('a mistake fails with file, line, column, and the allowed values', () => {
   const cluster = (rest: string): string => `hub: {}\nclusters:\n  - id: a\n    ${relay}\n    ${rest}\n`;
   const api = (rest: string): string => cluster(`api: { url: "https://a.example.com", ${rest} }`);
@@ -308,8 +322,8 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     ],
     [
       'more concurrency than the account has room for',
-      `hub: { lambdaConcurrencyLimit: 50 }\nclusters:\n  - { id: a, ${relay} }\n  - { id: b, ${relay}, concurrency: { ingest: 5, sync: 6 } }`,
-      /^clusters\.yaml:1:1: the clusters' concurrency adds up to 41 executions at once, and four fifths of hub\.lambdaConcurrencyLimit \(50\) are allowed: have the quota/,
+      `hub: { lambdaConcurrencyLimit: 20 }\nclusters:\n  - { id: a, ${relay} }\n  - { id: b, ${relay}, concurrency: { ingest: 5, sync: 6 } }`,
+      /^clusters\.yaml:1:1: the concurrency of 2 clusters adds up to 19 executions, and 16 are allowed, four fifths of hub\.lambdaConcurrencyLimit \(20\): request an increase/,
     ],
     [
       'an association in another region',
