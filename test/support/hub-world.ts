@@ -28,6 +28,7 @@ import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import type { Mode } from '#shared/clusters/writer/mode.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
+import type { EndpointDelayReport } from '#shared/contract/endpoint-delay.ts';
 import { defaultLimits } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
@@ -48,10 +49,12 @@ import { memoryClusterQueues } from './memory/queue-memory.ts';
 import { memoryTable } from './memory/table-memory.ts';
 
 export const cluster = 'c';
-const sweepEveryMs = 60_000;
 const { pageSize } = defaultLimits.relay;
 
 export interface HubWorldOptions {
+  /** `c` by default. */
+  readonly id?: string;
+  readonly sweepEveryMs?: number;
   readonly given: readonly RawObject[];
   readonly startAt: number;
   readonly settings: Partial<ClusterSettings>;
@@ -92,6 +95,8 @@ export class HubWorld {
   now: number;
   readonly metrics = new Map<string, number>();
   #deps;
+  readonly #id: string;
+  readonly #sweepEveryMs: number;
   #nextSweep: number;
   #header: EventsHeader;
   #uids = 0;
@@ -104,19 +109,21 @@ export class HubWorld {
   private constructor(options: HubWorldOptions) {
     this.now = options.startAt;
     this.#onBatch = options.onBatch ?? (() => {});
-    this.#nextSweep = this.now + sweepEveryMs;
+    this.#id = options.id ?? cluster;
+    this.#sweepEveryMs = options.sweepEveryMs ?? 60_000;
+    this.#nextSweep = this.now + this.#sweepEveryMs;
     this.store = new Store({
       now: () => this.now,
       uid: () => `uid-${++this.#uids}`,
       suffix: () => (++this.#uids).toString(36).padStart(5, 'x'),
     });
     this.store.load(options.given);
-    this.queues = memoryClusterQueues(() => this.now, cluster);
+    this.queues = memoryClusterQueues(() => this.now, this.#id);
     for (const queue of [this.queues.events, this.queues.syncs]) countSends(queue, options.onSend);
     const uid = this.store.get('Namespace', '', 'kube-system').metadata.uid ?? '';
     this.#header = {
       v: messageVersion,
-      cluster,
+      cluster: this.#id,
       session: 's1',
       uid,
       firstListVersion: String(this.store.resourceVersion),
@@ -164,7 +171,7 @@ export class HubWorld {
     await registerCluster(
       world.table,
       {
-        id: cluster,
+        id: world.#id,
         mode: options.mode ?? 'active',
         ...(options.optIn && { optIn: options.optIn }),
         settings: options.settings,
@@ -221,8 +228,8 @@ export class HubWorld {
     for (const kind of of) await this.#sendList(kind, listId);
   }
 
-  /** `kubernetesVersion`: the cluster's version. */
-  async sendHeartbeat(kubernetesVersion?: string): Promise<void> {
+  /** `kubernetesVersion`: the cluster's version. `endpointDelays`: what the relay has measured. */
+  async sendHeartbeat(kubernetesVersion?: string, endpointDelays?: EndpointDelayReport): Promise<void> {
     const readUpTo = Object.fromEntries(kinds.map((kind) => [kind, String(this.store.resourceVersion)]));
     const version = kubernetesVersion !== undefined && { kubernetesVersion };
     await this.#send({
@@ -231,6 +238,7 @@ export class HubWorld {
       readUpTo,
       sentAtMs: this.now,
       ...version,
+      ...(endpointDelays && { endpointDelays }),
     } as EventsMessage);
   }
 
@@ -262,7 +270,7 @@ export class HubWorld {
         continue;
       }
       if (this.now >= this.#nextSweep) {
-        this.#nextSweep = this.now + sweepEveryMs;
+        this.#nextSweep = this.now + this.#sweepEveryMs;
         await sweep(this.#deps);
         continue;
       }
@@ -271,14 +279,14 @@ export class HubWorld {
           'ingest',
           records.map((r) => r.body),
         );
-        return ingestBatch(this.#deps, cluster, records);
+        return ingestBatch(this.#deps, this.#id, records);
       });
       await this.#deliver(syncs, (records) => {
         this.#onBatch(
           'sync',
           records.map((r) => r.body),
         );
-        return syncBatch(this.#deps, cluster, records, this.now + 30_000);
+        return syncBatch(this.#deps, this.#id, records, this.now + 30_000);
       });
     }
     this.now = end;

@@ -97,7 +97,7 @@ export const clusterDashboard: Dashboard = {
           series('ServicesWithoutWriter', 'Maximum', 'services without a writer'),
         ]),
         lines('Zones that traffic is to leave', 'Count', [series('ZonesAway', 'Maximum', 'zones')]),
-        lines('Differences between snapshot and lists', 'Count', [series('Drift', 'Sum', 'objects')]),
+        lines('Drift of the snapshot', 'Count', [series('Drift', 'Sum', 'objects')]),
         lines('History', 'Count', [series('HistoryBytes', 'Sum', 'bytes')]),
       ],
     },

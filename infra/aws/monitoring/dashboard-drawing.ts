@@ -10,6 +10,7 @@ import {
   type IAlarm,
   type IWidget,
   MathExpression,
+  PeriodOverride,
   SingleValueWidget,
   TextWidget,
   Values,
@@ -59,6 +60,8 @@ function drawDashboard(
     widgets: rows,
     variables,
     defaultInterval: Duration.hours(3),
+    // Sweep reports each cluster once a minute: a sum of a longer period would count a cluster several times.
+    periodOverride: PeriodOverride.INHERIT,
   });
 }
 
@@ -92,7 +95,7 @@ const drawAlarms =
       states: [AlarmState.ALARM],
       sortBy: AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
       width,
-      height: 4,
+      height: 3,
     });
 
 const drawTopTen =
@@ -125,7 +128,7 @@ function drawWidget(widget: Widget, sources: MetricSources, width: number): IWid
     metricOf(s, sources, Duration.minutes(1)).with({ label: s.label }),
   );
   if (widget.kind === 'numbers')
-    return new SingleValueWidget({ title: widget.title, metrics, width, height: 4 });
+    return new SingleValueWidget({ title: widget.title, metrics, width, height: 3 });
   return new GraphWidget({
     title: widget.title,
     left: metrics,

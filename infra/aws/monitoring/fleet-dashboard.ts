@@ -41,7 +41,7 @@ const health: Row = {
 const clusters: Row = {
   title: 'Which cluster?',
   normal:
-    'Each chart names the ten highest. Normal: overdue below 60 s, a heartbeat every 30 s, delays below 2 s, and no line in the last two.',
+    'Each chart names the ten highest. Normal: overdue below 60 s, a heartbeat every 30 s, delays below 2 s, no difference and no open circuit.',
   widgets: [],
   topTens: [
     { title: 'Oldest overdue work', metric: 'OldestDirtyAge', unit: 'Seconds' },
@@ -131,7 +131,7 @@ const weekly: Row = {
       series('Drift', 'Sum', 'objects that differ from the snapshot'),
       series('IncarnationBumped', 'Sum', 'restored clusters'),
     ]),
-    numbers('Zones and credentials', 'Count', [
+    lines('Zones and credentials', 'Count', [
       series('ZonesAway', 'Maximum', 'zones away'),
       series('ZoneHeld', 'Sum', 'runs that kept one'),
       series('ZonalShiftUnread', 'Maximum', 'shift not read'),
@@ -146,9 +146,9 @@ const weekly: Row = {
       ...upstream('endpoint_slice_controller_endpointslices_changed_per_sync', 'Sum'),
     ]),
     lines('Functions', 'Count', [
-      ...onFunctions('Errors', 'Sum', 'ingest', 'sync', 'sweep'),
-      ...onFunctions('Throttles', 'Sum', 'ingest', 'sync', 'sweep'),
-      ...onFunctions('ConcurrentExecutions', 'Maximum', 'ingest', 'sync'),
+      ...onFunctions('Errors', 'Sum', { label: 'errors', roles: ['ingest', 'sync', 'sweep'] }),
+      ...onFunctions('Throttles', 'Sum', { label: 'throttles', roles: ['ingest', 'sync', 'sweep'] }),
+      ...onFunctions('ConcurrentExecutions', 'Maximum', { label: 'at once', roles: ['ingest', 'sync'] }),
     ]),
     lines('Table', 'Count', [
       ...onTable('ConsumedReadCapacityUnits', 'read units'),

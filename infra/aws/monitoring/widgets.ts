@@ -59,8 +59,18 @@ export const onQueue = (queue: QueueRole, name: string, label: string): Drawn =>
   statistic: 'Maximum',
   label,
 });
-export const onFunctions = (name: string, statistic: Statistic, ...roles: readonly FunctionRole[]): Drawn[] =>
-  roles.map((role) => ({ aws: 'AWS/Lambda', function: role, name, statistic, label: role }));
+export const onFunctions = (
+  name: string,
+  statistic: Statistic,
+  { label, roles }: { readonly label: string; readonly roles: readonly FunctionRole[] },
+): Drawn[] =>
+  roles.map((role) => ({
+    aws: 'AWS/Lambda',
+    function: role,
+    name,
+    statistic,
+    label: `${role} ${label}`,
+  }));
 /** DynamoDB counts the table and its index apart. */
 export const onTable = (name: string, label: string): Drawn[] => [
   { aws: 'AWS/DynamoDB', name, statistic: 'Sum', label },
