@@ -64,6 +64,8 @@ export interface FleetRow {
   readonly withoutWriter: number;
   /** Why the hub does not know the cluster as it is now; empty if it does. */
   readonly notKnown: string;
+  /** Zones that traffic is away from, each with its end and who sent it away. */
+  readonly zonesAway: readonly { readonly zone: string; readonly why: string }[];
   /** Services that cannot be reached. Null until they are counted; at most once a minute. */
   readonly unreachable: number | null;
 }

@@ -2,10 +2,12 @@
 
 import { notKnown } from '#infra/cli/ask/explain/cluster-known.ts';
 import type { reachCounts } from '#infra/cli/ask/lists/reach-counts.ts';
+import { timeOf } from '#infra/cli/ask/zones/cluster-zones.ts';
 import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
+import { awayNow } from '#shared/clusters/zones-away.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -74,6 +76,10 @@ async function recordedRow(
     differences,
     withoutWriter: servicesWithoutWriter(cluster) ?? 0,
     notKnown: notKnown(cluster, nowMs) ?? '',
+    zonesAway: awayNow(cluster, nowMs).map(({ zone, untilMs, by }) => ({
+      zone,
+      why: `traffic is away from ${zone} until ${timeOf(untilMs)}, by ${by}`,
+    })),
   };
 }
 

@@ -14,9 +14,11 @@ import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
+import { awayNow } from '#shared/clusters/zones-away.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { countedFleet, type ReachCount, reachCounts } from './lists/reach-counts.ts';
 import { offsetOf, waitOf } from './relay-timing.ts';
+import { timeOf } from './zones/cluster-zones.ts';
 
 export interface DoctorDeps {
   readonly hub: Pick<Hub, 'name' | 'table' | 'now'>;
@@ -64,6 +66,7 @@ export async function examine(deps: DoctorDeps): Promise<readonly Finding[]> {
     known.length > countedFleet ? undefined : await reachCounts(countedFleet)(hub.table, known, hub.now());
   return [
     ...findings,
+    ...zonesAway(records, hub.now()),
     ...records.flatMap((record) => [
       ...ofCluster(record, hub.now()),
       ...services(record, counts?.get(record.id), hub.now()),
@@ -125,6 +128,8 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
         circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed'),
       ),
     );
+  const unread = shifts(cluster);
+  if (unread) findings.push(finding('zonal shift', unread));
   const { kubernetesVersion } = cluster.relay;
   const unsupported = unsupportedVersion(kubernetesVersion);
   if (kubernetesVersion)
@@ -137,6 +142,40 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
   const needed = preStopOf(cluster.relay);
   if (needed) findings.push(finding(preStop, fine(needed)));
   return findings;
+}
+
+/** No fault, and nothing that a healthy cluster's line should hide. */
+function zonesAway(records: readonly ClusterRecord[], nowMs: number): readonly Finding[] {
+  const away = records.flatMap((record) =>
+    awayNow(record, nowMs).map(({ zone, id, sinceMs, untilMs, by }) => {
+      const name = `${record.id} ${zone}${id ? ` (${id})` : ''}`;
+      return `${name} since ${timeOf(sinceMs)} until ${timeOf(untilMs)}, by ${by}`;
+    }),
+  );
+  if (away.length === 0) return [];
+  return [
+    {
+      subject: 'hub',
+      question: 'zones',
+      ...fine(
+        `traffic is away from ${away.slice(0, 3).join('; ')}${away.length > 3 ? `; and ${away.length - 3} more` : ''}`,
+      ),
+    },
+  ];
+}
+
+/** Undefined: zonal shifts are read, or there are none. */
+function shifts({ settings, zones: { reading } }: ClusterRecord): Verdict | undefined {
+  if (!reading || settings.zonalShift === 'ignore') return undefined;
+  const { state, sinceMs } = reading;
+  if (state === 'denied')
+    return wrong(
+      "the hub may not read the cluster's shifts, so the pods of a shifted zone stay",
+      'give api.auth.roleArn the statement of docs/zones.md, or set settings.zonalShift: ignore',
+    );
+  return state === 'unreachable'
+    ? wrong(`ARC has not answered since ${timeOf(sinceMs)}`, 'docs/runbook.md#shiftsunread')
+    : undefined;
 }
 
 /** A larger fleet is not looked at: `explain CLUSTER -A` answers for one cluster. */

@@ -3,7 +3,7 @@
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { missingFirstLists } from '#shared/clusters/relay/first-lists.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
-import { awayNow } from '#shared/clusters/zones-away.ts';
+import { awayNow, recentShifts } from '#shared/clusters/zones-away.ts';
 import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { type Controller, controllers } from '#shared/kube/controllers.ts';
 import { annotationOverCapacity, annotationTriggerTime, labelSliceManagedBy } from '#shared/kube/names.ts';
@@ -144,6 +144,7 @@ export function clusterFacts({
     ...fact('Opt-in', cluster.withdrawsOptIn ? 'being withdrawn' : cluster.optIn),
     ...more,
     ...fact('Zones away', zonesText(cluster, now)),
+    ...fact('Compared without', isShadow(cluster) ? [...recentShifts(cluster, now)].join(', ') : undefined),
     ...fact('Circuit', circuitText(cluster, now)),
     ...fact(
       'First lists',

@@ -80,6 +80,7 @@ const filters: readonly { readonly title: string; readonly isShown: (row: FleetR
   { title: 'need attention', isShown: (row) => problemsOf(row, durationText).length > 0 },
   { title: 'cannot be reached', isShown: ({ unreachable }) => (unreachable ?? 0) > 0 },
   { title: 'shadow', isShown: ({ mode }) => mode.startsWith('shadow') },
+  { title: 'zone away', isShown: ({ zonesAway }) => zonesAway.length > 0 },
   { title: 'paused', isShown: ({ mode }) => mode.startsWith('paused') },
 ];
 
@@ -91,6 +92,8 @@ const labelsText = ({ labels }: FleetRow): string =>
 interface DrawnRow {
   readonly element: HTMLElement;
   readonly cells: readonly HTMLElement[];
+  /** Beside the name, while traffic is away from a zone. */
+  readonly badge: HTMLElement;
 }
 
 /** Only if they are others than now. The focus stays where it is. */
@@ -224,14 +227,19 @@ export function fleetTable() {
     const cells = columns.map((c) =>
       h('td', { class: c.value ? 'numeric' : undefined, 'data-title': c.title }),
     );
-    const link = h('th', { scope: 'row' }, h('a', { href: hashOf('cluster', cluster) }, cluster));
-    const row = { element: h('tr', {}, link, ...cells), cells };
+    const badge = h('span', { class: 'badge fair', hidden: '' });
+    const link = h('th', { scope: 'row' }, h('a', { href: hashOf('cluster', cluster) }, cluster), ' ', badge);
+    const row = { element: h('tr', {}, link, ...cells), cells, badge };
     rows.set(cluster, row);
     return row;
   }
 
   function fill(data: FleetRow): void {
-    const { cells } = rowOf(data.cluster);
+    const { cells, badge } = rowOf(data.cluster);
+    const { zonesAway } = data;
+    badge.hidden = zonesAway.length === 0;
+    badge.title = zonesAway.map(({ why }) => why).join('; ');
+    setText(badge, `${zonesAway.map(({ zone }) => zone).join(', ')} away`);
     for (const [i, column] of columns.entries()) {
       const cell = cells[i] as HTMLElement;
       setText(cell, column.text(data));

@@ -7,8 +7,10 @@ import { localMetrics } from '#infra/console/local-metrics.ts';
 import { metricsStore } from '#infra/console/metrics-store.ts';
 import { pageRoutes } from '#infra/console/page.ts';
 import { type Console, startConsole } from '#infra/console/server.ts';
+import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
+import { switchZones, type ZoneAway } from '#shared/clusters/zones-away.ts';
 import { metricsNamespace } from '#shared/contract/metrics.ts';
 import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import { indexNamespace } from '#shared/store/inputs/namespaces.ts';
@@ -122,9 +124,22 @@ describe('the console’s API', () => {
         differences: 0,
         withoutWriter: 3,
         notKnown: unlisted,
+        zonesAway: [],
         unreachable: 0,
       },
     ]);
+  });
+
+  it('the API returns the zones that traffic is away from', async () => {
+    const sinceMs = Date.now();
+    const away = { zone: 'z', sinceMs, untilMs: Date.parse('2126-03-01T10:00:00Z'), by: 'me' };
+    const send = async (zones: readonly ZoneAway[]) =>
+      switchZones(table as Table, (await readCluster(table as Table, 'a')) as ClusterRecord, zones, sinceMs);
+    await send([away]);
+    expect((await get('/api/fleet')).body).toMatchObject([
+      { zonesAway: [{ zone: 'z', why: 'traffic is away from z until 2126-03-01T10:00:00Z, by me' }] },
+    ]);
+    await send([]);
   });
 
   it('the API returns each cluster’s switch for services that opt in, unless it is off', async () => {

@@ -16,7 +16,7 @@ const row = (more: Partial<FleetRow> = {}): FleetRow => ({
     errors: 0,
     circuit: 'closed',
   },
-  ...{ differences: 0, withoutWriter: 0, notKnown: '', unreachable: 0, ...more },
+  ...{ differences: 0, withoutWriter: 0, notKnown: '', zonesAway: [], unreachable: 0, ...more },
 });
 const seconds = (n: number): string => `${n} s`;
 

@@ -9,6 +9,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { markFirstListApplied } from '#shared/clusters/relay/first-lists.ts';
 import { type RelayHeartbeat, recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
+import { recordShifts } from '#shared/clusters/zones-away.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/memory/table-memory.ts';
@@ -115,6 +116,27 @@ describe('doctor', () => {
       /^WRONG {3}skewed: clock: the clock of the relay's node is 90 s behind the hub's\n +synchronise the clock of that node/m,
     );
     expect(text).toMatch(/^ok {6}clusters: without a finding: 1 of 3$/m);
+  });
+
+  it('zones that traffic is away from are in a line, and shifts that cannot be read are named', async () => {
+    const { table, cluster, examined } = await world();
+    await cluster('a', { secondsSilent: 5 });
+    await cluster('b', { secondsSilent: 5 });
+    const by = 'ARC shift zs-1';
+    const away = { zone: 'eu-1a', id: 'eu-az2', sinceMs: now - 60_000, untilMs: now + 3_600_000, by };
+    const denied = { state: 'denied', sinceMs: now } as const;
+    await recordShifts(table, 'a', { byShifts: [away], reading: { state: 'read', sinceMs: now } });
+    await recordShifts(table, 'b', { byShifts: [], reading: denied });
+    const text = textOf(pageOf(await examined()));
+    expect(text).toContain(
+      'ok      hub: zones: traffic is away from a eu-1a (eu-az2) since 2026-01-01T23:59:00Z until 2026-01-02T01:00:00Z, by ARC shift zs-1',
+    );
+    expect(text).toMatch(/^WRONG {3}b: zonal shift: the hub may not read .*\n +give api\.auth\.roleArn/m);
+    const silent = { state: 'unreachable', sinceMs: now - 900_000 } as const;
+    await recordShifts(table, 'b', { byShifts: [], reading: silent });
+    expect(textOf(await examined())).toMatch(
+      /^WRONG {3}b: zonal shift: ARC has not answered since 2026-01-01T23:45:00Z\n +docs\/runbook\.md#shiftsunread/m,
+    );
   });
 
   it('refused credentials, an unreachable table and a wrong clock are named with what to set', async () => {
