@@ -16,7 +16,7 @@ const undisturbed: Partial<Profile> = {
 export const explainMutants: readonly Mutant[] = [
   {
     name: 'no record shows a Service that returned to the built-in controllers',
-    seeds: [235],
+    seeds: [265, 175, 240],
     profile: { ...beside, ...undisturbed, optInChanges: 14, changes: 4, faultsUntilMs: 150_000 },
     table: withRecords((record) => ({ ...record, ...(record.writer && { writer: 'opt-in' }) })),
   },
