@@ -35,6 +35,8 @@ export interface ZoneOptions {
 }
 
 const [minMs, maxMs] = [5 * 60_000, 72 * 3_600_000];
+/** Characters: each run reads the record. */
+const maxReason = 300;
 
 /** `wake` enqueues the cluster's services, and resolves to a text with their number. */
 export async function zoneCommand(
@@ -42,11 +44,13 @@ export async function zoneCommand(
   options: ZoneOptions,
   wake: (id: string) => Promise<string>,
 ): Promise<void> {
-  const { id, zone, to, forMs } = options;
+  const { id, zone, to, forMs, reason } = options;
   if ((zone === undefined) !== (to === undefined))
     throw new UsageError('a zone and away or back are needed: cluster zone CLUSTER ZONE away');
   if (forMs < minMs || forMs > maxMs)
     throw new UsageError('--for: a time from 5m to 72h is needed; the same command again extends it');
+  if (reason.length > maxReason)
+    throw new UsageError(`--reason: at most ${maxReason} characters, and these are ${reason.length}`);
   const ids = await chosenClusters(hub.table, id, id === undefined);
   const records = await concurrently(16, ids, (each) => readCluster(hub.table, each));
   const clusters = records.flatMap((record) => (record && !isDeregistered(record) ? [record] : []));

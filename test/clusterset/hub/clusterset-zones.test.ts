@@ -66,3 +66,25 @@ it('a zone that is away in a source leaves the imports within seconds, and comes
   await world.pass(180);
   expect(imported(world, 'd')).toEqual(['b 10.2.0.1', 'b 10.2.0.2']);
 });
+
+it('a zone leaves an import only if ready pods of another source serve what it serves', async () => {
+  const source = (ip: string, zone: string) => ({
+    ...open,
+    exports: { namespaces: ['shop'] },
+    given: [namespace(), service(), serviceExport(), node(zone), podIn(zone, ip)],
+  });
+  const world = await SetWorld.start({
+    b: source('10.2.0.1', 'a'),
+    c: source('10.3.0.1', 'a'),
+    d: importer({ given: [namespace()] }),
+  });
+  await world.pass(30);
+  expect(imported(world, 'd')).toEqual(['b 10.2.0.1', 'c 10.3.0.1']);
+  await send(world, 'b', 'a', 3_600_000);
+  await world.pass(20);
+  expect(imported(world, 'd')).toEqual(['c 10.3.0.1']);
+  // Nothing else is left: the pods of both zones stay.
+  await send(world, 'c', 'a', 3_600_000);
+  await world.pass(20);
+  expect(imported(world, 'd')).toEqual(['b 10.2.0.1', 'c 10.3.0.1']);
+});

@@ -12,7 +12,8 @@ import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { writerFor } from '#shared/clusters/writer/writer-for.ts';
 import { parseSelector, withoutEquivalent } from '#shared/controllers/opt-in/selector.ts';
-import { annotationSelector } from '#shared/kube/names.ts';
+import { annotationSelector, labelZoneId } from '#shared/kube/names.ts';
+import { zoneIdOf } from '#shared/kube/nodes.ts';
 import { isSetBased, sameSelectors, selectorText } from '#shared/kube/selectors/label-selector.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { type LiveService, liveFindings } from './opt-in-live.ts';
@@ -33,7 +34,7 @@ export function optInFindings(
     annotation(service),
     clusterSwitch(service, cluster),
     hub(cluster, now),
-    ...zonalShift(cluster),
+    ...zonalShift(input),
     state(explanation),
     ...liveFindings(live, cluster.settings.optInCleanup),
     exported(input),
@@ -135,12 +136,22 @@ function hub(cluster: ClusterRecord, now: number): OptInFinding {
 }
 
 /** Without its selector the Service leaves EKS's own protection against an impaired zone. */
-function zonalShift({ api, settings, zones }: ClusterRecord): readonly OptInFinding[] {
+function zonalShift({ cluster, nodes }: ExplainInput): readonly OptInFinding[] {
+  const { api, settings, zones } = cluster;
   if (api?.auth?.type !== 'eks') return [];
   if (settings.zonalShift === 'ignore')
     return [point('ZonalShift', 'applies', 'settings.zonalShift: ignore keeps the pods of a shifted zone')];
   switch (zones.reading?.state) {
     case 'read':
+      if (nodes.size > 0 && [...nodes.values()].every((node) => zoneIdOf(node) === ''))
+        return [
+          point(
+            'ZonalShift',
+            'blocks',
+            `the hub knows no Node with the label ${labelZoneId}, by which ARC names a zone, so the pods of a shifted zone would stay`,
+            "apply the relay's manifest of this version; EKS sets the label since version 1.30",
+          ),
+        ];
       return [
         point('ZonalShift', 'fine', "the hub follows the cluster's zonal shifts within about a minute"),
       ];

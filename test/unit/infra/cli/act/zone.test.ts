@@ -161,6 +161,7 @@ it.each<[string, Partial<ZoneOptions>, RegExp]>([
   ['a zone alone', { zone: 'a' }, /a zone and away or back are needed/],
   ['too long a time', { zone: 'a', to: 'away', forMs: 73 * hourMs }, /5m to 72h/],
   ['too short a time', { zone: 'a', to: 'away', forMs: 60_000 }, /5m to 72h/],
+  ['a long reason', { zone: 'a', to: 'away', reason: 'x'.repeat(301) }, /at most 300 characters/],
   ['an unknown cluster', { id: 'x', zone: 'a', to: 'away' }, /x/],
   ['back of a zone that is not away', { zone: 'a', to: 'back' }, /no operator has sent traffic away from a/],
 ])('%s is refused, and nothing is written', async (_, options, message) => {

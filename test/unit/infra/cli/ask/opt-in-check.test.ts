@@ -8,6 +8,7 @@ import { optInFindings } from '#infra/cli/ask/opt-in/opt-in-findings.ts';
 import { type LiveService, liveFindings, readLive } from '#infra/cli/ask/opt-in/opt-in-live.ts';
 import { type OptInFinding, optInCodes, optInVerdicts } from '#infra/cli/ask/opt-in/opt-in-point.ts';
 import type { ClusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
+import { labelZone, labelZoneId } from '#shared/kube/names.ts';
 import type { Endpoints } from '#shared/kube/types.ts';
 import { clusterRecord, input } from '#test/unit/infra/cli/ask/explain/fixtures.ts';
 import { managed, pod, service, slice } from '#test/unit/shared/controllers/slices/fixtures.ts';
@@ -175,10 +176,29 @@ it.each([
       settings: { ...record.settings, zonalShift },
       zones: { ...record.zones, reading: { state, sinceMs: 1 } },
     },
+    nodes: new Map(),
   });
   const codes = optInFindings(given, explainService(given), live());
   expect(codes.find((f) => f.code === 'ZonalShift')?.verdict).toBe(verdict);
   expect(findings({}).some((f) => f.code === 'ZonalShift')).toBe(false);
+});
+
+it.each([
+  ['euc1-az2', 'fine'],
+  [undefined, 'blocks'],
+] as const)('a shift is followed by the ids of the nodes’ zones, here %s: %s', (zoneId, verdict) => {
+  const record = clusterRecord({ mode: 'shadow' });
+  const labels = { [labelZone]: 'eu-central-1a', ...(zoneId && { [labelZoneId]: zoneId }) };
+  const given = input({
+    cluster: {
+      ...record,
+      api: { url: 'https://eks.example', auth: { type: 'eks', clusterName: 'shop' } },
+      zones: { ...record.zones, reading: { state: 'read', sinceMs: 1 } },
+    },
+    nodes: new Map([['n', { metadata: { name: 'n', uid: 'n', labels } }]]),
+  });
+  const codes = optInFindings(given, explainService(given), live());
+  expect(codes.find((f) => f.code === 'ZonalShift')?.verdict).toBe(verdict);
 });
 
 it('a Service that differs blocks in one sentence, and explain has the differences', () => {

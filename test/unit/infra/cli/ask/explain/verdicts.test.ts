@@ -9,6 +9,7 @@ import { endpointsPlaces, slicePlaces } from '#infra/cli/ask/explain/saved.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { decideSlices } from '#shared/controllers/slices/decide.ts';
+import { podsAway } from '#shared/controllers/zones/pods-away.ts';
 import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { Node, Pod, Service } from '#shared/kube/types.ts';
@@ -104,14 +105,22 @@ interface Decided {
   readonly pods: readonly Pod[];
   readonly service: Service;
   readonly nodes: ReadonlyMap<string, Node>;
+  readonly zonesAway?: ReadonlySet<string>;
 }
 
-function decided({ pods, service, nodes }: Decided) {
-  const selector = service.spec?.type === 'ExternalName' ? undefined : service.spec?.selector;
-  const selected = pods.filter((p) => selectorMatches(selector, p.metadata.labels));
-  const common = { namespace: 'ns', name: 'foo', service, pods: selected, triggerTimes: undefined };
+const selectedBy = ({ spec }: Service, pods: readonly Pod[]): readonly Pod[] =>
+  pods.filter((p) =>
+    selectorMatches(spec?.type === 'ExternalName' ? undefined : spec?.selector, p.metadata.labels),
+  );
+
+function decided({ pods, service, nodes, zonesAway }: Decided) {
+  const selected = selectedBy(service, pods);
+  const common = {
+    ...{ namespace: 'ns', name: 'foo', service, pods: selected, nodes, zonesAway },
+    triggerTimes: undefined,
+  };
   const endpoints = decideEndpoints({ ...common, current: undefined });
-  const slices = decideSlices({ ...common, nodes, slices: [], hints: undefined, maxEndpointsPerSlice: 100 });
+  const slices = decideSlices({ ...common, slices: [], hints: undefined, maxEndpointsPerSlice: 100 });
   return {
     endpoints: endpointsPlaces(endpoints.write?.verb === 'create' ? endpoints.write.object : undefined),
     slices: slicePlaces(slices.addressTypes.flatMap((t) => t.create)),
@@ -125,10 +134,10 @@ function podsInput(more: Parameters<typeof input>[0]): PodsInput {
 
 function expectConsistent(world: Decided): void {
   const written = decided(world);
-  const explained = explainPods(
-    podsInput({ pods: world.pods, service: world.service, nodes: world.nodes }),
-    new Set(),
-  );
+  const { pods, service, nodes, zonesAway } = world;
+  const { pods: out } = podsAway(service, { pods: selectedBy(service, pods), nodes, zonesAway });
+  const away = new Map([...out].map((name) => [name, 'its zone is away']));
+  const explained = explainPods({ ...podsInput({ pods, service, nodes }), away }, new Set());
   const expected = (name: string) => ({
     pod: name,
     endpoints: written.endpoints.get(name) ?? 'absent',
@@ -160,6 +169,18 @@ describe('the explanation of a pod', () => {
     const pods = fc.uniqueArray(somePod, { maxLength: 25, selector: (p) => p.metadata.name });
     fc.assert(
       fc.property(pods, someService, (pods, service) => expectConsistent({ pods, service, nodes: known })),
+      { numRuns: 500 },
+    );
+  });
+
+  it('the verdict equals the writes while a zone is away too', () => {
+    const known = nodes(node('node-1', 'zone-a'), node('node-2', 'zone-b'));
+    const pods = fc.uniqueArray(somePod, { maxLength: 25, selector: (p) => p.metadata.name });
+    const zonesAway = new Set(['zone-a']);
+    fc.assert(
+      fc.property(pods, someService, (pods, service) =>
+        expectConsistent({ pods, service, nodes: known, zonesAway }),
+      ),
       { numRuns: 500 },
     );
   });
