@@ -23,7 +23,7 @@ export const runLines = ({ kind, headline, lines }: RunText): readonly Line[] =>
 ];
 
 export function thenLines(
-  { atMs, summary, addresses, gone, caveats }: Then,
+  { atMs, summary, addresses, gone, caveats, isKnown }: Then,
   what: string,
 ): readonly string[] {
   const listed = addresses.map((a) => `${addressText(a)}: ${a.state}${portsOf(a)}${sinceText(a, atMs)}`);
@@ -33,8 +33,11 @@ export function thenLines(
     ...(listed.length > 0 ? ['', 'Addresses', ...listed.map((line) => `  ${line}`)] : []),
     ...(left.length > 0 ? ['', 'Gone', ...left.map((line) => `  ${line}`)] : []),
     ...(caveats.length > 0 ? ['', 'Not certain', ...caveats.map((line) => `  ${line}`)] : []),
+    ...(isKnown ? ['', 'Not kept', `  ${notKept}`] : []),
   ];
 }
+
+const notKept = 'slices of other managers, which proxies use too';
 
 /** Keeps the addresses of one pod. The summary still describes the whole service. */
 export const ofPod = (then: Then, pod: string): Then => ({

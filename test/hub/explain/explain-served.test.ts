@@ -1,6 +1,8 @@
 /** The first line of `explain` tells what is served, and never what should be: reports of answers that were wrong. */
 import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
+import { explainThen } from '#infra/cli/ask/explain-then.ts';
+import { thenLines } from '#infra/cli/ask/history-text.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
@@ -171,6 +173,30 @@ describe('what is served beside', () => {
     expect(await told(world)).toMatch(
       /another manager, endpointslice-controller\.k8s\.io, is served too: 10\.1\.0\.1/,
     );
+  });
+});
+
+describe('slices of other managers, which proxies use too', () => {
+  it.each([
+    ['active', { mode: 'active' }],
+    ['shadow', { mode: 'shadow', optIn: 'shadow' }],
+  ] as const)('in %s mode they are said not to be read, now and at a past time', async (_mode, options) => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)], options);
+    await pass(8);
+    const builtIn = builtInSlice([0, 1]);
+    if (options.mode === 'shadow') world.store.apply(builtIn);
+    const labels = { ...builtIn.metadata.labels, [labelSliceManagedBy]: 'staff' };
+    world.store.apply({
+      ...builtIn,
+      metadata: { ...builtIn.metadata, name: 'svc-staff', labels },
+    } as RawObject);
+    await pass(8);
+    const { groups } = await ask(world);
+    const facts = groups.flatMap((group) => group.facts);
+    expect(facts.find(({ label }) => label === 'Not read')?.text).toMatch(/^slices of other managers/);
+    const then = await explainThen(world.table, key, world.now - 1, world.now);
+    expect(then.isKnown).toBe(true);
+    expect(thenLines(then, 'it').join('\n')).toContain('Not kept\n  slices of other managers');
   });
 });
 

@@ -122,6 +122,10 @@ export function savedFacts({
     ...fact('Slices', [...slicesText, ...(large > 0 ? [`${large} ${tooLarge}`] : [])].join('; ') || 'none'),
     ...fact('Trigger time, Endpoints', annotations?.[annotationTriggerTime]),
     ...fact('Trigger time, slices', times.at(-1)),
+    ...fact(
+      'Not read',
+      'slices of other managers, which proxies use too: kubectl endpoints explain names them',
+    ),
   ];
 }
 
