@@ -12,7 +12,7 @@ import { median } from './median.ts';
 
 const mostMs = 2_000;
 
-const server = spawn(process.execPath, ['test/bench/explained-cluster.main.ts'], {
+const server = spawn(process.execPath, ['test/bench/explain/explained-cluster.main.ts'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const [url] = (await once(server.stdout, 'data')) as [Buffer];
