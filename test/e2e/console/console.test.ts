@@ -541,6 +541,25 @@ describe('the table of the fleet', () => {
     await page.close();
   });
 
+  it('a cluster with a zone that traffic is away from has a badge until it is back', async () => {
+    const { page, faults } = await show('fleet');
+    const badge = page.locator('.fleet tbody th .badge');
+    await expect.poll(() => badge.allTextContents()).toEqual(['', '']);
+    expect((await command('cluster', 'zone', 'demo-2', 'zone-a', 'away')).stdout).toMatch(
+      /ready endpoints? leave/,
+    );
+    await expect.poll(() => badge.last().textContent(), { timeout: 15_000 }).toBe('zone-a away');
+    expect(await badge.last().getAttribute('title')).toMatch(/^traffic is away from zone-a until \S+Z, by /);
+    await page.locator('#fleet-filter').selectOption('zone away');
+    await expect.poll(() => page.locator('.fleet tbody th a').allTextContents()).toEqual(['demo-2']);
+    await command('cluster', 'zone', 'demo-2', 'zone-a', 'back');
+    await expect
+      .poll(() => page.locator('.fleet tbody th a').allTextContents(), { timeout: 15_000 })
+      .toEqual([]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   it('the table of 1,000 clusters shows fifty rows and the number of the others', async () => {
     const { page } = await openPage(browser, url);
     const [row] = (await (await fetch(`${url}/api/fleet`)).json()) as readonly object[];

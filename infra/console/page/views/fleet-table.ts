@@ -228,7 +228,7 @@ export function fleetTable() {
       h('td', { class: c.value ? 'numeric' : undefined, 'data-title': c.title }),
     );
     const badge = h('span', { class: 'badge fair', hidden: '' });
-    const link = h('th', { scope: 'row' }, h('a', { href: hashOf('cluster', cluster) }, cluster), ' ', badge);
+    const link = h('th', { scope: 'row' }, h('a', { href: hashOf('cluster', cluster) }, cluster), badge);
     const row = { element: h('tr', {}, link, ...cells), cells, badge };
     rows.set(cluster, row);
     return row;
@@ -239,7 +239,7 @@ export function fleetTable() {
     const { zonesAway } = data;
     badge.hidden = zonesAway.length === 0;
     badge.title = zonesAway.map(({ why }) => why).join('; ');
-    setText(badge, `${zonesAway.map(({ zone }) => zone).join(', ')} away`);
+    setText(badge, badge.hidden ? '' : `${zonesAway.map(({ zone }) => zone).join(', ')} away`);
     for (const [i, column] of columns.entries()) {
       const cell = cells[i] as HTMLElement;
       setText(cell, column.text(data));
