@@ -10,6 +10,7 @@ import { isSetBased, type Selector } from '#shared/kube/selectors/label-selector
 import type { Service } from '#shared/kube/types.ts';
 import { type About, type Currency, reachWords as words } from './about.ts';
 import { bad, type Cause, gathered, note, warning } from './cause.ts';
+import { hostnameCauses } from './causes/hostname-causes.ts';
 import { portCauses, portName } from './causes/port-causes.ts';
 import { nothingSelected, severalWorkloads } from './causes/selection-causes.ts';
 import { otherManagers } from './causes/served-causes.ts';
@@ -83,6 +84,10 @@ export function bySelector(world: World, service: Service, selector: Selector): 
       ...overCapacity(served.endpoints, pods),
       ...sharedAddresses(live),
       ...zoneCauses(world, service, endpoints),
+      ...hostnameCauses(
+        service,
+        live.map((p) => p.pod),
+      ),
       ...networkPolicyCauses(
         world,
         service,

@@ -48,6 +48,7 @@ export const causeCodes = [
   'NoHints',
   'ZoneHints',
   'TrafficPolicy',
+  'NoHostname',
   'NetworkPolicy',
   'LoadBalancer',
   'Export',

@@ -566,3 +566,18 @@ it('a pod that is gone is not reachable, whichever manager’s slice still lists
   const { reachablePods } = ask({ pods: [pod('web-1')], more: [left] });
   expect([...reachablePods]).toEqual(['web-1']);
 });
+
+it('pods of a headless Service without a DNS name of their own are named with the subdomain that they have', () => {
+  const headless = web({ clusterIP: 'None' });
+  const named = (name: string, subdomain: string): ReturnType<typeof pod> =>
+    pod(name, { spec: { hostname: name, subdomain } });
+  const pods = [named('web-0', 'web'), named('web-1', 'db')];
+  const answer = ask({ service: headless, pods });
+  expect(answer.reach).toBe('Reachable');
+  expect(answer.causes.map(({ code, pods }) => [code, pods])).toEqual([['NoHostname', ['web-1']]]);
+  expect(told(answer).join('\n')).toContain(
+    'web-1 has no DNS name of web, as web-1.web: the subdomain is db',
+  );
+  // The names of a StatefulSet's other Service are wanted by nobody.
+  expect(ask({ service: web(), pods }).causes).toEqual([]);
+});
