@@ -159,6 +159,7 @@ function navigate(): void {
 
 function viewOf(route: Route, answer: DashboardsAnswer): View {
   if (route.view === 'fleet') return fleetView(answer);
+  if (route.view === 'unknown') return unknownPage();
   if (
     (route.view === 'cluster' || route.view === 'services') &&
     route.cluster !== undefined &&
@@ -183,6 +184,16 @@ function viewOf(route: Route, answer: DashboardsAnswer): View {
   const cluster = route.cluster ?? answer.clusters[0] ?? '';
   const view = servicesView(cluster, answer, route);
   return { ...view, element: h('div', {}, heading('Services'), view.element) };
+}
+
+function unknownPage(): View {
+  const fleet = h('a', { href: hashOf('fleet') }, 'Fleet');
+  const text = h('p', { role: 'status' }, `The console has no page ${location.hash}. Go to `, fleet, '.');
+  return {
+    element: h('div', {}, heading('Unknown page'), h('section', { class: 'panel unknown' }, text)),
+    refresh: async () => {},
+    destroy() {},
+  };
 }
 
 async function refresh(): Promise<void> {

@@ -2,6 +2,8 @@
 export type Route =
   | { readonly view: 'fleet' }
   | { readonly view: 'clusterset' }
+  /** A mistyped link, or one of another version. */
+  | { readonly view: 'unknown' }
   | { readonly view: 'cluster'; readonly cluster: string | undefined }
   | {
       readonly view: 'services';
@@ -15,11 +17,9 @@ export type Route =
     };
 
 export function parseRoute(hash: string): Route {
-  const [view, cluster, namespace, service, at] = hash
-    .replace(/\?.*$/, '')
-    .replace(/^#\/?/, '')
-    .split('/')
-    .map(decodeURIComponent);
+  const parts = partsOf(hash.replace(/\?.*$/, '').replace(/^#\/?/, ''));
+  if (!parts) return { view: 'unknown' };
+  const [view, cluster, namespace, service, at] = parts;
   if (view === 'cluster') return { view, cluster: cluster || undefined };
   if (view === 'services') {
     const atMs = at === undefined ? Number.NaN : Date.parse(at);
@@ -32,7 +32,17 @@ export function parseRoute(hash: string): Route {
       ...(filter && { filter: decodeURIComponent(filter) }),
     };
   }
-  return view === 'clusterset' ? { view } : { view: 'fleet' };
+  if (view === 'clusterset') return { view };
+  return { view: view === '' || view === 'fleet' ? 'fleet' : 'unknown' };
+}
+
+/** Undefined for a percent sign that begins no character. */
+function partsOf(path: string): readonly string[] | undefined {
+  try {
+    return path.split('/').map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
 }
 
 export const hashOf = (...parts: readonly (string | undefined)[]): string =>

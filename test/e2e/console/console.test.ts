@@ -160,7 +160,7 @@ describe('the dashboards', () => {
     expect(before).toMatch(/demo-1[\s\S]*active[\s\S]*closed/);
     expect(await eventually(shown, (text) => text !== before, 10)).not.toBe(before);
     // Events go on while the demonstration runs; the first chart counts what stands, which is nothing here.
-    const chart = page.locator('.chart[aria-label^="Chart of Events,"]');
+    const chart = page.locator('.chart[aria-label^="Chart of Changes,"]');
     const described = await chart.getAttribute('aria-label');
     expect(
       await eventually(

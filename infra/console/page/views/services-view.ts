@@ -84,7 +84,7 @@ export function servicesView(
   const detail = h('div', { class: 'detail' });
   const element = h(
     'div',
-    { class: 'services' },
+    { class: chosen.service ? 'services chosen' : 'services' },
     h(
       'section',
       { class: 'panel picker', 'aria-label': 'Services' },
@@ -96,7 +96,12 @@ export function servicesView(
     ),
     detail,
   );
-  if (chosen.service) detail.append(moment.element, explanation.element);
+  // The explanation takes its place with the first answer.
+  if (chosen.service)
+    detail.append(
+      moment.element,
+      h('p', { class: 'panel empty', role: 'status' }, `Reading ${namespace}/${service} …`),
+    );
   else
     detail.append(
       h(
