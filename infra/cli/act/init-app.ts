@@ -28,14 +28,21 @@ const apiOf = ({ name, url, ca }: EksCluster): string => `    api:
 
 /**
  * Another clusters file, such as that of a canary hub, comes by context. Synthesis names the hub, so that a
- * wrong file is seen before the deploy.
+ * wrong file is seen before the deploy. A mistake in the file is printed without a stack trace: its reader is
+ * the person who wrote the file.
  */
 const app = `import { App } from 'aws-cdk-lib';
 import { addFleet, loadConfig } from 'fleet-endpoints';
 
 const app = new App({ analyticsReporting: false });
 const file = app.node.tryGetContext('clusters') ?? 'clusters.yaml';
-const config = loadConfig(file, 'cdk … -c clusters=FILE');
+let config;
+try {
+  config = loadConfig(file, 'cdk … -c clusters=FILE');
+} catch (e) {
+  console.error(e.message);
+  process.exit(1);
+}
 console.error(\`hub \${config.hub.name} of \${file}\`);
 addFleet(app, config);
 `;

@@ -62,6 +62,9 @@ const check = (): Command =>
           ? JSON.stringify(config, null, 2)
           : `${file}: hub ${hub.name}, ${counted(clusters.length, 'cluster')}, no mistakes`,
       );
+      for (const topic of ['pageTopicArn', 'ticketTopicArn'] as const)
+        if (!hub[topic])
+          console.error(`hub.${topic} is missing: nobody hears of its alarms (docs/monitoring.md)`);
     });
 
 async function printPolicy(config: Config): Promise<void> {

@@ -10,24 +10,24 @@ export function startCommand(): Command {
   const start = new Command('start')
     .summary('the whole system on this machine')
     .description('Runs the whole system on this machine: table, queues, functions, relay, console.')
-    .option('--clusters <n>', 'embedded, 1 to 50; exports with 10 at most')
-    .option('--kubeconfig <file>', 'a real cluster instead')
+    .option('--clusters <n>', 'embedded clusters, 1 to 50; with exports 10')
+    .option('--kubeconfig <file>', 'use a real cluster instead')
     .option(
       '--context <name>',
-      'of the kubeconfig, one or several',
+      'of the kubeconfig; may be repeated',
       (name: string, before: readonly string[] = []) => [...before, name],
     )
     .addOption(new Option('--mode <mode>', 'compare or write').choices(['shadow', 'active']))
-    .option('--controllers-off', 'confirms it; otherwise --mode active checks it')
+    .option('--controllers-off', 'the built-in ones are off; unchecked')
     .addOption(new Option('--opt-in <mode>', 'of opt-in').choices(optIns));
   for (const add of startOptions) add(start);
   return start
     .addOption(new Option('--controllers <which>', 'to run').choices(['endpoints', 'slices', 'both']))
     .option('--batch-period <seconds>', "from a pod's change to its wake-up")
-    .option('--max-endpoints-per-slice <n>', '1 to 1000')
-    .option('--data <dir>', 'table and queues survive a restart')
+    .option('--max-endpoints-per-slice <n>', 'endpoints of a slice, 1 to 1000')
+    .option('--data <dir>', 'keep table and queues across restarts')
     .addOption(new Option('--profile <dir>', 'a processor profile of each process').hideHelp())
-    .addOption(new Option('--port <port>', 'of the console; 0 for any').env('PORT'))
+    .addOption(new Option('--port <port>', "the console's port; 0 for any").env('PORT'))
     .addHelpText(
       'after',
       `

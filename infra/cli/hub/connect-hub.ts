@@ -81,6 +81,8 @@ export interface Hub {
   readonly connectionsFile: string | undefined;
   /** The console's address in a local run. */
   readonly consoleUrl?: string;
+  /** A local run that was started in another folder than the command. */
+  readonly isElsewhere?: boolean;
   /** ms since the epoch, by the hub's clock. */
   readonly now: () => number;
 }
@@ -108,11 +110,10 @@ export function connectHub(env: { readonly [name: string]: string | undefined })
   const dynamodb = new DynamoDBClient({ ...common, endpoint: local.tableUrl });
   const sqs = new SQSClient({ ...common, endpoint: local.queuesUrl });
   const table = dynamoTable(dynamodb, local.tableName);
+  const isElsewhere = local.folder !== undefined && local.folder !== process.cwd();
   return {
-    name:
-      local.folder === undefined || local.folder === process.cwd()
-        ? 'the local run'
-        : `the local run of ${local.folder}`,
+    name: isElsewhere ? `the local run of ${local.folder}` : 'the local run',
+    isElsewhere,
     tableName: local.tableName,
     table,
     sqs,

@@ -54,6 +54,8 @@ export interface ListedCluster {
   readonly zonesAway: readonly { readonly zone: string; readonly until: Time; readonly by: string }[];
   /** Services that cannot be reached, counted at most once a minute. Null in a fleet of more than 20 clusters. */
   readonly unreachable: Count | null;
+  /** How long the oldest pending work is overdue; 0 without any. */
+  readonly overdueSeconds: Count | null;
 }
 
 /** @asType integer */
@@ -95,13 +97,21 @@ export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void
 
 /** Seconds change with each heartbeat. */
 function withoutTimes(
-  { relayHeartbeatAt, queueLagSeconds, relayClockAheadSeconds, notKnown: _, ...more }: ListedCluster,
+  {
+    relayHeartbeatAt,
+    queueLagSeconds,
+    relayClockAheadSeconds,
+    overdueSeconds,
+    notKnown: _,
+    ...more
+  }: ListedCluster,
   nowMs: number,
 ): object {
   return {
     ...more,
     relay: relayHeartbeatAt && isSilent(Date.parse(relayHeartbeatAt), nowMs),
     isLate: waitOf({ queueLagSeconds: queueLagSeconds ?? 0 }) !== undefined,
+    isOverdue: (overdueSeconds ?? 0) > overdueNoteSeconds,
     isOff: offsetOf({ clockAheadSeconds: relayClockAheadSeconds ?? 0 }) !== undefined,
   };
 }
@@ -127,6 +137,9 @@ function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: 
     printing,
   );
 }
+
+/** Above this WorkOverdue rings. */
+const overdueNoteSeconds = 60;
 
 const titles = (hasSet: boolean): readonly string[] => [
   ...['cluster', 'mode', 'opt-in'],
@@ -166,6 +179,9 @@ function notesOf(cluster: ListedCluster, nowMs: number): readonly Line[] {
       ? [{ text: `${id}  ${cluster.notKnown}`, style: 'bad' } as const]
       : []),
     ...timingNotes(cluster).map((text): Line => ({ text: `${id}  ${text}`, style: 'bad' })),
+    ...((cluster.overdueSeconds ?? 0) > overdueNoteSeconds
+      ? [{ text: `${id}  work is overdue for ${cluster.overdueSeconds} s`, style: 'bad' } as const]
+      : []),
     ...(unwritten ? [unwrittenNote(id, unwritten)] : []),
     ...cluster.zonesAway.map(({ zone, until, by }): Line => {
       return { text: `${id}  zone ${zone} is away until ${until}, by ${by}`, style: 'warning' };
@@ -199,6 +215,12 @@ function endText(end: string, nowMs: number): string {
     : `the credentials in its secret end in ${counted(days, 'day')}: ${end}`;
 }
 
+async function overdueSeconds({ table, now }: Pick<Hub, 'table' | 'now'>, id: string): Promise<number> {
+  const nowMs = now();
+  const [oldest] = await table.queryDirty(id, nowMs, 1);
+  return oldest ? Math.max(0, Math.floor((nowMs - oldest.dirtyAt) / 1000)) : 0;
+}
+
 async function describeCluster(
   hub: Pick<Hub, 'table' | 'now'>,
   cluster: ClusterRecord,
@@ -229,6 +251,7 @@ async function describeCluster(
       until: wholeSeconds(new Date(untilMs).toISOString()),
     })),
     unreachable: count?.unreachable ?? null,
+    overdueSeconds: isDeregistered(cluster) ? null : await overdueSeconds(hub, cluster.id),
   };
 }
 

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Argument, Complete, Option, RootCommand } from '@bomb.sh/tab';
 import type { Table } from '#shared/store/table.ts';
-import { hubOf } from './hub-option.ts';
+import { connectedHub } from './hub-option.ts';
 
 const maxMs = 2_000;
 
@@ -13,7 +13,7 @@ const maxMs = 2_000;
 export async function completeNames(root: RootCommand, words: readonly string[]): Promise<void> {
   const table = optionIn(words, '--table');
   const hub = optionIn(words, '--hub');
-  const names = hubOf({ ...(table && { table }), ...(hub && { hub }) }).then((found) =>
+  const names = connectedHub({ ...(table && { table }), ...(hub && { hub }) }).then((found) =>
     namesFor(found.table, words),
   );
   const { clusters, services, namespaces } = await Promise.race([names, wait(maxMs, none)]).catch(() => none);

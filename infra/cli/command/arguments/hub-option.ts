@@ -12,7 +12,16 @@ export const withHub = (command: Command): Command =>
     .addOption(new Option('--table <name>', 'a deployed hub, by its table').env(hubEnv.tableName))
     .addOption(new Option('--hub <name>', 'a local run, by folder name or process id').env('HUB'));
 
-export async function hubOf({ table, hub }: HubChoice): Promise<import('#infra/cli/hub/connect-hub.ts').Hub> {
+type Hub = import('#infra/cli/hub/connect-hub.ts').Hub;
+
+/** Says which run answers if it is that of another folder and nobody has chosen it. */
+export async function hubOf(choice: HubChoice): Promise<Hub> {
+  const hub = await connectedHub(choice);
+  if (hub.isElsewhere && !choice.hub) console.error(`from ${hub.name}`);
+  return hub;
+}
+
+export async function connectedHub({ table, hub }: HubChoice): Promise<Hub> {
   const { connectHub } = await import('#infra/cli/hub/connect-hub.ts');
   return connectHub({ ...(table && { [hubEnv.tableName]: table }), HUB: hub || undefined });
 }

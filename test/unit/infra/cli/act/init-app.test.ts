@@ -1,5 +1,5 @@
 /** A new app: what `config init` writes, as the CDK runs it. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -117,5 +117,16 @@ describe('config init', () => {
     };
     expect(synth({})).toEqual(['hub FleetEndpoints of clusters.yaml', 'FleetEndpoints']);
     expect(synth({ clusters: 'canary.yaml' })).toEqual(['hub Canary of canary.yaml', 'Canary']);
+    writeFileSync(join(folder, 'typo.yaml'), 'hub: { nam: Canary }');
+    const failed = spawnSync('sh', ['-c', `'${process.execPath}' app.mjs`], {
+      cwd: folder,
+      env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify({ clusters: 'typo.yaml' }) },
+      encoding: 'utf8',
+    });
+    expect([failed.status, failed.stderr.split('\n')[0]]).toEqual([
+      1,
+      expect.stringMatching(/^typo\.yaml:1:8: hub: unknown key "nam"/),
+    ]);
+    expect(failed.stderr).not.toMatch(/^ +at /m);
   });
 });

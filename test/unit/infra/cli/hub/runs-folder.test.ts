@@ -37,7 +37,7 @@ afterEach(async () => {
 
 it('addresses that a run writes there are found', async () => {
   await publishLocalAddresses(addresses);
-  expect(connect()).toMatchObject({ name: 'the local run', connectionsFile: 'c' });
+  expect(connect()).toMatchObject({ name: 'the local run', isElsewhere: false, connectionsFile: 'c' });
 });
 
 it.runIf(process.platform === 'linux')(
@@ -50,7 +50,10 @@ it.runIf(process.platform === 'linux')(
       await writeFile(localHubFile(other.pid as number), JSON.stringify(elsewhere));
       expect(localAddresses(undefined)).toMatchObject({ folder: process.cwd() });
       expect(localAddresses('elsewhere')).toMatchObject({ folder: '/elsewhere' });
-      expect(connectHub({ HUB: 'elsewhere' })).toMatchObject({ name: 'the local run of /elsewhere' });
+      expect(connectHub({ HUB: 'elsewhere' })).toMatchObject({
+        name: 'the local run of /elsewhere',
+        isElsewhere: true,
+      });
       await writeFile(localHubFile(process.pid), JSON.stringify(elsewhere));
       expect(() => localAddresses('elsewhere')).toThrow(
         /several local runs: choose one with --hub \d+ \(console http:\S+, folder \/elsewhere\) or --hub/,

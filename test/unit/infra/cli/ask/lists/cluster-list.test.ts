@@ -9,6 +9,9 @@ import { recordHeartbeat } from '#shared/clusters/relay/relay-state.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { kinds } from '#shared/kube/types.ts';
 import { versionOf } from '#shared/store/version.ts';
+import { addWork } from '#shared/workqueue/add.ts';
+import { wakeUp } from '#shared/workqueue/rules/message.ts';
+import { memoryClusterQueues } from '#test/support/memory/queue-memory.ts';
 import { memoryTable } from '#test/support/memory/table-memory.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -66,4 +69,25 @@ it('a switch, the first heartbeat, silence, late events and a wrong clock are ch
   now += 30_000;
   await heartbeat(0, 34);
   expect(await printed()).toBe("a  the clock of the relay's node is 34 s ahead of the hub's");
+});
+
+it('work that is overdue for more than a minute is told, once in a watch', async () => {
+  const table = memoryTable();
+  let now = Date.parse('2026-01-02T00:00:00Z');
+  await registerCluster(table, { id: 'a', mode: 'active', settings: {} }, now);
+  const { syncs } = memoryClusterQueues(() => now, 'a');
+  await addWork({ table, now: () => now }, syncs, 'a', [wakeUp('shop', 'web')]);
+  const lines: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  const hub = { table, now: () => now } as unknown as Hub;
+  const print = listOfClusters(hub, { color: 'never', isLocalTime: false });
+  await print();
+  expect(lines.join('\n')).not.toContain('overdue');
+  now += 90_000;
+  await print();
+  expect(lines.at(-1)).toBe('a  work is overdue for 90 s');
+  lines.length = 0;
+  now += 1_000;
+  await print();
+  expect(lines).toEqual([]);
 });
