@@ -101,4 +101,4 @@ function warningOf({ service }: Step): readonly string[] {
 const troubleOf = (error: Error): string =>
   isConflict(error)
     ? 'has changed since it was read: repeat the command'
-    : `stays as it is: ${error.message}`;
+    : `is not done: ${error.message}; repeat the command to go on`;

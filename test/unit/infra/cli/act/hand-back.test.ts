@@ -1,5 +1,5 @@
 /** Proves `hand-back`: what it plans, and that no address goes before the built-in controllers serve it. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { appliedBy, type HandBackDeps, handBack, planHandBack, planUndo } from '#infra/cli/act/hand-back.ts';
 import { handBackServices } from '#infra/cli/act/hand-back-services.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
@@ -207,6 +207,32 @@ it('a dry run and a person who does not agree change nothing; undo gives the Ser
   expect(await handBackServices(deps, { ...choice, undo: true })).toBe(true);
   expect((await live()).spec?.selector).toBeUndefined();
   expect((await live()).metadata.annotations).toEqual({ [annotationSelector]: 'app=web,tier=front' });
+});
+
+it('the command says that Argo CD would undo it before it writes anything', async () => {
+  const { store, deps, live } = cluster();
+  const annotations = { 'argocd.argoproj.io/tracking-id': 'shop:/Service:shop/web' };
+  store.patch(
+    'Service',
+    { namespace: 'shop', name: 'web' },
+    { metadata: { annotations } },
+    { manager: 'argocd' },
+  );
+  const said = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const confirm = async (): Promise<void> => {
+    expect(said.mock.calls.flat().join('\n')).toMatch(
+      /shop\/web is applied by Argo CD \(shop\): pause its sync/,
+    );
+    expect((await live()).spec?.selector).toBeUndefined();
+    throw new Error('asked');
+  };
+  await expect(
+    handBackServices(deps, {
+      ...{ context: 'prod', only: undefined, namespace: undefined },
+      ...{ undo: false, dryRun: false, confirm },
+    }),
+  ).rejects.toThrow('asked');
+  said.mockRestore();
 });
 
 it('repeated after the built-in controllers came late, the command goes on where it ended', async () => {
