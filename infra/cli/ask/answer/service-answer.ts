@@ -57,7 +57,10 @@ function answerAbout(world: World, service: Service): About {
       reach: 'NoEndpointsWanted',
       currency: 'NothingWanted',
       reachText: 'No endpoints wanted: it is an ExternalName',
-      causes: [externalName(service), ...leftovers(world, 'it has become an ExternalName')],
+      causes: [
+        externalName(service, world.around.isProjected === true),
+        ...leftovers(world, 'it has become an ExternalName'),
+      ],
     };
   const following = withOptInSelector(service, 'active');
   if (world.around.isWithoutPods) return ofSlicesAlone(world, service);

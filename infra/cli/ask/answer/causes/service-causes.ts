@@ -77,12 +77,14 @@ export function deletionCauses({ namespace, around }: World, service: Service): 
   ];
 }
 
-export function externalName({ spec }: Service): Cause {
+/** The hub does not read the name. */
+export function externalName({ spec }: Service, isProjected: boolean): Cause {
   const to = spec?.externalName ?? '';
+  const alias = isProjected ? 'a DNS alias' : `a DNS alias for ${to || 'nothing'}`;
   const isIP = /^\d+(\.\d+){3}$|:/.test(to);
   return (isIP ? bad : note)(
     'ExternalName',
-    `it is an ExternalName: a DNS alias for ${to || 'nothing'}, which never has endpoints${isIP ? '; an IP address is no name, so the alias does not resolve' : ''}${spec?.selector ? '; its selector does not count' : ''}`,
+    `it is an ExternalName: ${alias}, which never has endpoints${isIP ? '; an IP address is no name, so the alias does not resolve' : ''}${spec?.selector ? '; its selector does not count' : ''}`,
     isIP ? 'use a Service without a selector, and an EndpointSlice with the address' : undefined,
   );
 }

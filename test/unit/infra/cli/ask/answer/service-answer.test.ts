@@ -9,7 +9,7 @@ import {
   labelSliceManagedBy,
   optInManagedBy,
 } from '#shared/kube/names.ts';
-import type { EndpointSlice } from '#shared/kube/types.ts';
+import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { node, slice } from '#test/unit/shared/controllers/slices/fixtures.ts';
 import {
   ask,
@@ -580,4 +580,15 @@ it('pods of a headless Service without a DNS name of their own are named with th
   );
   // The names of a StatefulSet's other Service are wanted by nobody.
   expect(ask({ service: web(), pods }).causes).toEqual([]);
+});
+
+it('the name of an ExternalName is told where it is known, and by the hub, which does not read it, nothing of it', () => {
+  const alias = web({ type: 'ExternalName', externalName: 'x.example', selector: undefined });
+  const textOf = (service: Service, isProjected: boolean): string | undefined =>
+    ask({ service, around: { isProjected } }).causes[0]?.text;
+  expect(textOf(alias, false)).toContain('a DNS alias for x.example, which never has endpoints');
+  const { externalName: _, ...spec } = alias.spec ?? {};
+  expect(textOf({ ...alias, spec }, true)).toBe(
+    'it is an ExternalName: a DNS alias, which never has endpoints',
+  );
 });
