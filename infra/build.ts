@@ -14,8 +14,7 @@ import { type Bundle, bundleOptions, bundles } from './bundle-options.ts';
  */
 export const budgets: { readonly [name: string]: number } = {
   relay: 600_000,
-  ingest: 900_000,
-  sync: 900_000,
+  worker: 900_000,
   sweep: 900_000,
   register: 600_000,
 };

@@ -7,7 +7,7 @@ export interface Bundle {
   readonly outfile: string;
 }
 
-export type FunctionName = 'ingest' | 'sync' | 'sweep' | 'register';
+export type FunctionName = 'worker' | 'sweep' | 'register';
 
 export const functionBundle = (name: FunctionName): Bundle => ({
   name,
@@ -23,7 +23,7 @@ export const relayBundle: Bundle = {
 
 export const bundles: readonly Bundle[] = [
   relayBundle,
-  ...(['ingest', 'sync', 'sweep', 'register'] as const).map(functionBundle),
+  ...(['worker', 'sweep', 'register'] as const).map(functionBundle),
 ];
 
 /** For esbuild. */

@@ -13,7 +13,7 @@ import { jsonLog } from './telemetry/log.ts';
 
 export type HubFunction = ReturnType<typeof hubFunction>;
 
-export function hubFunction(stage: 'ingest' | 'sync' | 'sweep', dynamodb: DynamoDBClient, sqs: SQSClient) {
+export function hubFunction(stage: 'worker' | 'sweep', dynamodb: DynamoDBClient, sqs: SQSClient) {
   const settings = readHubSettings(process.env);
   const table = dynamoTable(dynamodb, settings.tableName);
   const directory = queueDirectory(table, sqs);
@@ -37,23 +37,23 @@ type Consume = (
   deadlineMs: number,
 ) => Promise<readonly string[]>;
 
-/** The handler of a function that consumes a queue of each cluster. Failed messages come back soon. */
+/** The handler of a function that consumes both queues of each cluster. Failed messages come back soon. */
 export function queueHandler(
   { directory, invocation, deps }: HubFunction,
-  queue: 'events' | 'syncs',
-  consume: Consume,
+  consumers: { readonly events: Consume; readonly syncs: Consume },
 ) {
   const { log, metrics } = deps;
   const handle = async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
     const [first] = Records;
     if (!first) return { batchItemFailures: [] };
     try {
-      const cluster = await directory.clusterOf(first.eventSourceARN);
+      const { cluster, queue } = await directory.sourceOf(first.eventSourceARN);
       const messages = Records.map((record) => {
         const { ApproximateReceiveCount, SentTimestamp } = record.attributes;
         return { ...record, receives: Number(ApproximateReceiveCount), sentAtMs: Number(SentTimestamp) };
       });
-      const failed = await consume(cluster, messages, Date.now() + context.getRemainingTimeInMillis());
+      const deadlineMs = Date.now() + context.getRemainingTimeInMillis();
+      const failed = await consumers[queue](cluster, messages, deadlineMs);
       await retrySoon(
         { queue: directory.queues(cluster, undefined)[queue], log, random: Math.random },
         messages,

@@ -5,17 +5,19 @@
  * 2. Raise the versions of the changed sets of services and nodes, and count the writes of pods.
  * 3. Raise the generations of the services concerned, by selectors that are as new as the writes, and send
  *    their wake-ups. The same for exports and imports, side by side.
- * 4. Clear pending notifications, then mark pages of lists as applied. After the last of the first lists wake
+ * 4. Run the services whose items were clean and free (wake-ups/runs-in-place.ts).
+ * 5. Clear pending notifications, then mark pages of lists as applied. After the last of the first lists wake
  *    every service.
  *
  * If phase 1 of a message fails, that message comes back alone. If phase 2 or 3 fails for a namespace or a
  * service, the others are woken all the same, and every message of the batch comes back: a wake-up stands for
- * the objects of several messages, and waking a service again is harmless. Each phase may run twice.
+ * the objects of several messages, and waking a service again is harmless. A run of phase 4 that fails goes on
+ * from the queue, and no message comes back for it. Each phase may run twice.
  */
 
 import { raiseNodesVersion, readCluster } from '#shared/clusters/record.ts';
 import { isDeregistered } from '#shared/clusters/writer/mode.ts';
-import { concurrently } from '#shared/concurrently.ts';
+import { concurrently, concurrentlySettled } from '#shared/concurrently.ts';
 import { memoryOf, UnreadableMessage } from '#shared/queue/codec.ts';
 import { countPodWrite, raiseSelectorsVersion } from '#shared/store/inputs/namespaces.ts';
 import { clearUnnotified } from '#shared/store/inputs/objects.ts';
@@ -29,6 +31,7 @@ import { type ObjectsAhead, prefetchObjects } from './batch/prefetch-objects.ts'
 import { type EventsRecord, type MessageProgress, quarantine, resendRemainder } from './batch/redelivery.ts';
 import { enqueueConcerned, type NotedWrites } from './wake-ups/concerned-services.ts';
 import { areWakeUpsHeld, wakeAfterFirstLists } from './wake-ups/first-lists-wake-ups.ts';
+import { takeForRunsInPlace } from './wake-ups/runs-in-place.ts';
 import { ingestParts } from './wing.ts';
 
 /**
@@ -81,7 +84,7 @@ async function applyBatch(
   };
   const { failed, marks } = await applyMessages(batch, records);
   try {
-    await notifyServices(batch);
+    await notifyServices(batch, { hasLists: marks.length > 0, deadline });
     for (const mark of marks) await mark();
     await wakeAfterFirstLists(deps, batch, {
       hasLists: marks.length > 0,
@@ -151,22 +154,29 @@ async function applyInTime(batch: BatchContext, record: EventsRecord): Promise<M
   }
 }
 
-/** Phases 2 to 4, up to the parts of lists. */
-async function notifyServices(batch: BatchContext): Promise<void> {
+/** Phases 2 to 5, up to the parts of lists. */
+async function notifyServices(
+  batch: BatchContext,
+  { hasLists, deadline }: { readonly hasLists: boolean; readonly deadline: number },
+): Promise<void> {
   const { deps, cluster, store, effects } = batch;
   const noted = await noteWrites(batch);
   const failures = [...noted.failures];
   if (!(await areWakeUpsHeld(batch))) failures.push(...(await enqueueConcerned(batch, noted)));
   const { syncs } = deps.queues(cluster.id, cluster.queues);
   const { wakeUps, inputWakeUps } = effects;
+  // A page of a list takes memory, and other pages wait behind it.
+  const taken = hasLists ? { claims: [], left: wakeUps } : await takeForRunsInPlace(batch, wakeUps, deadline);
   const enqueue = (wakeUps: readonly WakeUp[]): Promise<number> => addWork(deps, syncs, cluster.id, wakeUps);
   const enqueueServices = async (): Promise<void> =>
-    deps.metrics.put('WakeUps', await enqueue(wakeUps), { cluster: cluster.id });
+    deps.metrics.put('WakeUps', taken.claims.length + (await enqueue(taken.left)), { cluster: cluster.id });
   const enqueueOthers = batch.parts.map((part) => async (): Promise<void> => {
     const concerned = await part.onBatch(batch, inputWakeUps);
     if (concerned.length > 0) await enqueue(concerned);
   });
-  await concurrently(2, [enqueueServices, ...enqueueOthers], (add) => add());
+  const enqueued = await concurrentlySettled(2, [enqueueServices, ...enqueueOthers], (add) => add());
+  await deps.inPlace?.run(taken.claims, deadline);
+  failures.push(...enqueued.failures);
   if (failures.length > 0) throw failures[0];
   const recorded = effects.pending.filter((p) => p.record.unnotifiedLabels);
   await concurrently(16, recorded, (p) => clearUnnotified(store, p.kind, p.record));

@@ -181,14 +181,14 @@ export const clusterShape: Shape<ClusterConfig> = checked(
           fields({
             ingest: optional(
               integer(2, 1000),
-              'Ingest handles at most this number of batches at a time: 10 by default with `mode: active`, otherwise 4.',
+              'The worker handles at most this number of batches of events at a time: 10 by default with `mode: active`, otherwise 4.',
             ),
             sync: optional(
               integer(2, 1000),
-              'Sync handles at most this number of batches at a time: 20 by default with `mode: active`, otherwise 4.',
+              'The worker handles at most this number of batches of wake-ups at a time: 20 by default with `mode: active`, otherwise 4.',
             ),
           }),
-          'Each function handles a limited number of batches of the cluster at a time.',
+          'Each of the two queues of the cluster has a limited number of batches under way at a time, so a backlog of one leaves the other its own.',
         ),
         alarms: withDefault(
           oneOf('page', 'ticket'),

@@ -54,7 +54,7 @@ function otherRegion({ hub, clusters }: Config): string | undefined {
     if (identity.type === 'pod-identity' && identity.association && isOther(identity.region))
       return `${id}: a Pod Identity association can be made in the hub's own region only: leave region out, or say association: false and make it there`;
     if (api?.auth.type === 'eks' && api.auth.accessEntry && isOther(api.auth.region))
-      return `${id}: access entries can be made in the hub's own region only: leave accessEntry out, and make those for the outputs SyncRoleArn and SweepRoleArn there`;
+      return `${id}: access entries can be made in the hub's own region only: leave accessEntry out, and make those for the outputs WorkerRoleArn and SweepRoleArn there`;
   }
   return undefined;
 }

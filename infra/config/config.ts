@@ -46,7 +46,7 @@ export interface HubConfig {
   /** Metrics that are kept for each cluster besides the fleet: `all` has upstream's gauges. */
   readonly clusterMetrics: ClusterMetrics;
   /**
-   * How a new version of ingest and sync takes over: in steps of a tenth a minute, rolled back by alarms; or
+   * How a new version of the worker takes over: in steps of a tenth a minute, rolled back by alarms; or
    * at once, without regard to alarms.
    */
   readonly rollout: 'gradual' | 'at-once';

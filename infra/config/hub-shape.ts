@@ -166,7 +166,7 @@ export const hubShape: Shape<HubConfig> = fields(
     rollout: withDefault(
       oneOf('gradual', 'at-once'),
       'gradual' as const,
-      '`gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it.',
+      '`gradual` shifts traffic, a tenth a minute, to new versions of the worker and rolls back on failures. `at-once` shifts all of it.',
     ),
     ...keysOf('hubKeys'),
     runbookUrl: optional(

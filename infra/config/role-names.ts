@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 
-type HubRole = 'ingest' | 'sync' | 'sweep' | 'register' | 'schedule' | 'ingest-rollout' | 'sync-rollout';
+type HubRole = 'worker' | 'sweep' | 'register' | 'schedule' | 'worker-rollout';
 
 /** `region` may be a placeholder that the deploy fills in. */
 export const roleNameOf = (hub: string, region: string, role: HubRole): string => `${hub}-${region}-${role}`;

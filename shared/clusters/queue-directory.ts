@@ -7,18 +7,24 @@ import { clusterOfQueue, type QueueUrls, readCluster } from './record.ts';
 
 type SqsQueues = ClusterQueues & { readonly events: SourceQueue; readonly syncs: SourceQueue };
 
+/** A queue whose messages invoke the worker. */
+export interface EventSource {
+  readonly cluster: string;
+  readonly queue: 'events' | 'syncs';
+}
+
 export interface QueueDirectory {
   /**
-   * Returns the queues of a cluster. Throws without URLs, unless `know` or `clusterOf` has read the cluster's
+   * Returns the queues of a cluster. Throws without URLs, unless `know` or `sourceOf` has read the cluster's
    * record before.
    */
   readonly queues: (cluster: string, urls: QueueUrls | undefined) => SqsQueues;
   readonly know: (cluster: string) => Promise<void>;
   /**
-   * Returns the cluster that a queue belongs to. The queue's ARN identifies the sender of its messages.
+   * Returns which queue of which cluster this is. The queue's ARN identifies the sender of its messages.
    * Throws if the queue is not registered.
    */
-  readonly clusterOf: (queueArn: string) => Promise<string>;
+  readonly sourceOf: (queueArn: string) => Promise<EventSource>;
 }
 
 /**
@@ -27,7 +33,7 @@ export interface QueueDirectory {
  */
 export function queueDirectory(table: Table, sqs: SQSClient): QueueDirectory {
   const known = new Map<string, { readonly events: string; readonly queues: SqsQueues }>();
-  const owners = new Map<string, string>();
+  const sources = new Map<string, EventSource>();
   const make = (urls: QueueUrls): SqsQueues => ({
     events: sqsQueue(sqs, urls.events),
     syncs: sqsQueue(sqs, urls.syncs),
@@ -48,15 +54,23 @@ export function queueDirectory(table: Table, sqs: SQSClient): QueueDirectory {
     queues(cluster, (await readCluster(table, cluster))?.queues);
   }
 
-  async function clusterOf(arn: string): Promise<string> {
-    const owner = owners.get(arn);
-    if (owner !== undefined) return owner;
+  async function sourceOf(arn: string): Promise<EventSource> {
+    const held = sources.get(arn);
+    if (held) return held;
     const cluster = await clusterOfQueue(table, arn);
     if (cluster === undefined) throw new Error(`queue ${arn} belongs to no registered cluster`);
     await know(cluster);
-    owners.set(arn, cluster);
-    return cluster;
+    const source = {
+      cluster,
+      queue: isEvents(arn, known.get(cluster)?.events) ? 'events' : 'syncs',
+    } as const;
+    sources.set(arn, source);
+    return source;
   }
 
-  return { queues, know, clusterOf };
+  return { queues, know, sourceOf };
 }
+
+/** A queue has the same name at the end of its ARN and of its URL. */
+const isEvents = (arn: string, eventsUrl: string | undefined): boolean =>
+  arn.split(':').at(-1) === eventsUrl?.split('/').at(-1);

@@ -1,2 +1,2 @@
 /** Memory of the functions, MiB. Lambda gives a whole processor from 1,769 MiB on. */
-export const functionMemoryMiB = { ingest: 1024, sync: 1769, sweep: 1769 } as const;
+export const functionMemoryMiB = { worker: 1769, sweep: 1769 } as const;

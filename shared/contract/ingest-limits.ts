@@ -19,6 +19,8 @@ export type PodLimits = Numbers<typeof podDefaults>;
 export const ingestDefaults = {
   /** Number of objects of small messages that a batch prefetches with the cluster's record. */
   prefetchedObjects: 100,
+  /** Maximum number of services that a batch runs itself. The others run from the queue of wake-ups. */
+  runsInPlace: 50,
   /** Maximum number of runs for a message. Each run writes for ten seconds or so. */
   maxRuns: 50,
   /**

@@ -23,6 +23,13 @@ const sync = {
   briefCallMs: 3_000,
   /** Time for saving after the last call, ms. */
   saveMs: 2_000,
+  /** Maximum number of runs at once that an invocation makes for the changes that it has stored. */
+  inPlaceAtOnce: 10,
+  /**
+   * Time of an invocation for all these runs, ms. Their calls have the timeout `briefCallMs`, and the last
+   * `reserveMs` is for a probe and for saving. Heartbeats of the next batch wait at most that long.
+   */
+  inPlaceMs: 8_000,
   /** Maximum number of runs under a lease. Further runs cover changes during a run. */
   maxRuns: 20,
   /** Time under a lease after which no further run begins, ms. */
@@ -172,15 +179,17 @@ export type QueueLimits = Numbers<typeof queue>;
 
 /** Limits of the functions and their queues (infra/aws/stages/cluster-queues.ts). */
 const runs = {
-  /** Timeout of ingest, ms. Ten pages of a first list, with 5,000 objects, take some seconds of one CPU. */
-  ingestMs: 30_000,
-  /** Timeout of sync, ms. It is shorter than a lease. */
-  syncMs: 30_000,
   /**
-   * Visibility timeout as a multiple of the function's timeout. Lambda recommends six, so no message is
-   * received twice while its first batch runs.
+   * Timeout of the worker, ms. It is shorter than a lease. Ten pages of a first list, with 5,000 objects, take
+   * some seconds of one CPU.
    */
-  visibilityRuns: 6,
+  workerMs: 30_000,
+  /**
+   * Visibility timeout as a multiple of the worker's timeout: work of a worker that was killed comes back after
+   * a minute and a half. Lambda recommends six, for functions whose batches wait. A batch that had waited for a
+   * minute would be handled twice, which is harmless.
+   */
+  visibilityRuns: 3,
   /** Number of messages in a batch of one queue. */
   batchSize: 10,
   /**

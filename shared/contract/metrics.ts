@@ -29,9 +29,9 @@ export const metrics = {
   },
   MessagesFailed: {
     unit: 'Count',
-    help: 'messages on which ingest or sync failed; the queue delivers them again',
+    help: 'messages on which the worker failed; the queue delivers them again',
   },
-  WakeUps: { unit: 'Count', help: 'wake-ups sent' },
+  WakeUps: { unit: 'Count', help: 'services woken: runs in place, and wake-ups sent' },
   IngestLatency: {
     unit: 'Milliseconds',
     help: 'from the relay’s observation of a change, by the hub’s clock, to its write to the snapshot',

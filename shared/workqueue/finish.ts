@@ -89,6 +89,10 @@ export async function abandonWork(deps: WorkQueueDeps, { service, leaseId, messa
   }
 }
 
+/** Sends the wake-up of work that was taken as it was added, and whose run has not ended. */
+export const sendAgain = (deps: WorkQueueDeps, { service, message }: Claim): Promise<void> =>
+  deps.queues(service.cluster, undefined).syncs.send([outgoing({ message, delaySeconds: 0 })]);
+
 interface Decided {
   readonly after: PartStates;
   /** Retries by their wait in seconds. Parts with the same wait share a wake-up. */

@@ -144,6 +144,28 @@ export async function claimUnread(
   return item && decodeWork(service.kind, item);
 }
 
+/**
+ * Adds a generation and takes the lease in one write, if every part has done the newest generation and nobody has the
+ * lease. Resolves to undefined, without a write, in any other case.
+ */
+export async function addAndClaim(
+  table: Table,
+  service: WorkKey,
+  lease: { readonly id: string; readonly untilMs: number },
+): Promise<WorkItem | undefined> {
+  const isClean: WriteCondition = {
+    all: partsOf[service.kind].map((part) => ({
+      attribute: attribute(part, 'doneGeneration'),
+      is: '>=',
+      than: 'gen',
+    })),
+  };
+  const change = { add: { gen: 1 }, set: { lease: lease.id, until: lease.untilMs } };
+  const condition: WriteCondition = { all: [{ absent: 'lease' }, { any: [{ absent: 'gen' }, isClean] }] };
+  const item = await table.update(workKey(service), change, condition);
+  return item && decodeWork(service.kind, item);
+}
+
 /** Attributes that a run may replace. Undefined keeps them. */
 export interface RunSaves {
   /** New text of trigger times. Null removes it from the item. */
@@ -222,8 +244,9 @@ export async function renew(
 }
 
 /**
- * Brings the end of the lease forward. Resolves to the current item, or to undefined if the lease belongs to
- * another worker or is released.
+ * Brings the end of the lease forward, and puts pending work into the index of overdue work, where work that was taken
+ * as it was added is not yet. Resolves to the current item, or to undefined if the lease belongs to another worker or
+ * is released.
  */
 export async function expireLease(
   table: Table,
@@ -231,7 +254,8 @@ export async function expireLease(
   leaseId: string,
   nowMs: number,
 ): Promise<WorkItem | undefined> {
-  const item = await table.update(workKey(service), { set: { until: nowMs } }, isHeldBy(leaseId));
+  const change = { set: { until: nowMs }, setIfAbsent: dirtySince(service, nowMs) };
+  const item = await table.update(workKey(service), change, isHeldBy(leaseId));
   return item && decodeWork(service.kind, item);
 }
 

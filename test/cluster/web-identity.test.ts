@@ -32,7 +32,7 @@ afterAll(async () => {
 
 async function startWith(apiVersion: string | undefined): Promise<void> {
   const file = join(folder, 'authentication.yaml');
-  const names = { issuer, sync: role('sync'), sweep: role('sweep'), audience: 'factory-1' };
+  const names = { issuer, worker: role('worker'), sweep: role('sweep'), audience: 'factory-1' };
   await writeFile(file, await authenticationConfiguration(names, apiVersion));
   await controlPlane.apiServer.stop();
   await controlPlane.apiServer.start([`--authentication-config=${file}`]);
@@ -59,13 +59,13 @@ it.each([undefined, 'apiserver.config.k8s.io/v1'])(
   async (apiVersion) => {
     await startWith(apiVersion);
     // The API server reads the issuer's keys after it is ready.
-    await expect.poll(async () => (await whoIs({ sub: role('sync') })).status).toBe(201);
-    expect(await whoIs({ sub: role('sync') })).toMatchObject({
-      username: `aws:${role('sync')}`,
+    await expect.poll(async () => (await whoIs({ sub: role('worker') })).status).toBe(201);
+    expect(await whoIs({ sub: role('worker') })).toMatchObject({
+      username: `aws:${role('worker')}`,
       groups: expect.arrayContaining([writerGroup]),
     });
     expect(await whoIs({ sub: role('sweep') })).toMatchObject({ status: 201 });
-    expect((await whoIs({ sub: role('ingest') })).status).toBe(401);
-    expect((await whoIs({ sub: role('sync'), aud: 'another' })).status).toBe(401);
+    expect((await whoIs({ sub: role('register') })).status).toBe(401);
+    expect((await whoIs({ sub: role('worker'), aud: 'another' })).status).toBe(401);
   },
 );

@@ -23,7 +23,7 @@ const stackIn = (region?: string, app = new App({ context: { 'aws:cdk:bundling-s
 const api = { url: 'https://api.example.com' };
 
 describe('objects of the CDK', () => {
-  it('sync and sweep are in the private subnets of an IVpc, with security groups of their own or with the given ones', () => {
+  it('worker and sweep are in the private subnets of an IVpc, with security groups of their own or with the given ones', () => {
     const own = stackIn();
     new FleetHub(own, 'Hub', { vpc: new Vpc(own, 'Vpc') });
     const template = Template.fromStack(own);
@@ -101,7 +101,7 @@ describe('objects of the CDK', () => {
         PolicyDocument: {
           Statement: Match.arrayWith([Match.objectLike({ Action: action, Resource: resource })]),
         },
-        Roles: [{ Ref: Match.stringLikeRegexp('^HubSync') }],
+        Roles: [{ Ref: Match.stringLikeRegexp('^HubWorker') }],
       });
     // The issuer's claims are keys of a condition, which a template can have by a custom resource only.
     const claims = Object.values(template.findResources('Custom::AWSCDKCfnJson'))[0]?.['Properties'].Value;
@@ -168,7 +168,7 @@ describe('objects of the CDK', () => {
           Match.objectLike({ Action: Match.arrayWith(['kms:Decrypt', 'kms:DescribeKey']) }),
         ]),
       },
-      Roles: [{ Ref: Match.stringLikeRegexp('^HubIngest') }],
+      Roles: [{ Ref: Match.stringLikeRegexp('^HubWorker') }],
     });
   });
 

@@ -48,15 +48,15 @@ it('the local cloud gets no unsupported resources, and the stack reports them', 
       (_, i) => `not on the local cloud: AWS::Logs::QueryDefinition Small-hub/Default/Query${i + 1}`,
     ),
     'not on the local cloud: AWS::EKS::PodIdentityAssociation Small-cluster-eks/Default/Relay/Association',
-    'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/Default/SyncAccess',
+    'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/Default/WorkerAccess',
     'not on the local cloud: AWS::EKS::AccessEntry Small-cluster-eks/Default/SweepAccess',
   ]);
 });
 
 it('allows batches by the name that the local cloud has for them, and only there', () => {
   const sends = (template: Template, action: string): number =>
-    statementsOf(template, 'IngestRole').filter((s) => [s.Action].flat().includes(action)).length;
-  expect(JSON.stringify(statementsOf(local.hubTemplate, 'IngestRole'))).toContain('Fn::ImportValue');
+    statementsOf(template, 'WorkerRole').filter((s) => [s.Action].flat().includes(action)).length;
+  expect(JSON.stringify(statementsOf(local.hubTemplate, 'WorkerRole'))).toContain('Fn::ImportValue');
   for (const action of ['sqs:SendMessage', 'sqs:ChangeMessageVisibility']) {
     expect([sends(local.hubTemplate, action), sends(local.hubTemplate, `${action}Batch`)]).toEqual([1, 1]);
     expect(sends(whole.hubTemplate, `${action}Batch`)).toBe(0);

@@ -95,7 +95,7 @@ it('in one stack a cluster’s queues are consumed after the aliases that consum
   new FleetCluster(scope, 'A', { hub, id: 'a', relay });
   const template = Template.fromStack(scope);
   const aliases = Object.keys(template.findResources('AWS::Lambda::Alias'));
-  expect(aliases).toHaveLength(2);
+  expect(aliases).toHaveLength(1);
   const mappings = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
   expect(mappings.map((mapping) => mapping.DependsOn)).toEqual([
     expect.arrayContaining(aliases),
@@ -116,7 +116,7 @@ describe('a cluster of the same app', () => {
     new FleetCluster(scope, 'Known', { hub, id: 'known', api, relay });
     const own = { ...api, auth: { ...api.auth, secretArn: `${secretArn}2` } };
     new FleetCluster(scope, 'Other', { hub, id: 'other', api: own, relay });
-    for (const role of ['HubSync', 'HubSweep'])
+    for (const role of ['HubWorker', 'HubSweep'])
       expect(statements(scope, role).map(({ Resource }) => Resource)).toEqual([
         secretArn,
         own.auth.secretArn,
@@ -128,7 +128,7 @@ describe('a cluster of the same app', () => {
     const pattern = secretArn.replace(/s-AbCdEf$/, '*');
     const hub = new FleetHub(scope, 'Hub', { access: [pattern] });
     new FleetCluster(scope, 'A', { hub, id: 'a', api, relay });
-    expect(statements(scope, 'HubSync').map(({ Resource }) => Resource)).toEqual([pattern]);
+    expect(statements(scope, 'HubWorker').map(({ Resource }) => Resource)).toEqual([pattern]);
   });
 
   it('a cluster is refused if the hub has another one with its id', () => {

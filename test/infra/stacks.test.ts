@@ -103,8 +103,7 @@ it('docs/runbook.md makes a lost table with the keys, the index and the TTL attr
 
 describe('the functions', () => {
   it.each([
-    ['snapshot and wake-ups', 1024, 30],
-    ['EndpointSlices of the clusters', 1769, 30],
+    ['snapshot, Endpoints and EndpointSlices', 1769, 30],
     ['overdue', 1769, 55],
     ['registers clusters', 256, 90],
   ])(
@@ -125,24 +124,20 @@ describe('the functions', () => {
     const allowed = hubTemplate.findResources('AWS::Lambda::Function', {
       Properties: { RecursiveLoop: 'Allow' },
     });
-    expect(Object.keys(allowed).map((id) => id.replace(/Function.*/, ''))).toEqual([
-      'Ingest',
-      'Sync',
-      'Sweep',
-    ]);
+    expect(Object.keys(allowed).map((id) => id.replace(/Function.*/, ''))).toEqual(['Worker', 'Sweep']);
   });
 
   it('the functions run in the VPC if there is one, but only those that call clusters', () => {
     const inside = hubTemplate.findResources('AWS::Lambda::Function', {
       Properties: { VpcConfig: Match.anyValue() },
     });
-    expect(Object.keys(inside).map((id) => id.replace(/Function.*/, ''))).toEqual(['Sync', 'Sweep']);
+    expect(Object.keys(inside).map((id) => id.replace(/Function.*/, ''))).toEqual(['Worker', 'Sweep']);
   });
 
   it('the functions have every variable that they read', () => {
     for (const [id, { Properties }] of Object.entries(hubTemplate.findResources('AWS::Lambda::Function'))) {
       const metrics = id.startsWith('Register') ? [] : [hubEnv.clusterMetrics];
-      const proxy = /^(Sync|Sweep)/.test(id) ? ['HTTPS_PROXY', 'NO_PROXY'] : [];
+      const proxy = /^(Worker|Sweep)/.test(id) ? ['HTTPS_PROXY', 'NO_PROXY'] : [];
       expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(
         [...metrics, hubEnv.hubName, 'NODE_OPTIONS', hubEnv.tableName, ...proxy].sort(),
       );
@@ -162,7 +157,7 @@ describe('the functions', () => {
   });
 
   it('keep their logs for as long as is configured', () => {
-    hubTemplate.resourcePropertiesCountIs('AWS::Logs::LogGroup', { RetentionInDays: 14 }, 4);
+    hubTemplate.resourcePropertiesCountIs('AWS::Logs::LogGroup', { RetentionInDays: 14 }, 3);
   });
 
   it('the functions are called by the clock once a minute, in the case of sweep', () => {
@@ -191,48 +186,43 @@ describe('the functions', () => {
   });
 });
 
-describe('a new version of ingest and sync', () => {
-  const aliasOf = (template: Template, id: string) =>
-    Object.entries(template.findResources('AWS::Lambda::Alias')).find(([key]) => key.startsWith(id))![1];
+interface CloudFormationGroup {
+  readonly Properties: {
+    readonly DeploymentConfigName: string;
+    readonly AutoRollbackConfiguration: { readonly Events: readonly string[] };
+    readonly AlarmConfiguration: { readonly Alarms: readonly { readonly Name: { readonly Ref: string } }[] };
+  };
+}
 
-  it.each([
-    ['Ingest', 'MonitoringNewIngestFails'],
-    ['Sync', 'MonitoringNewSyncFails'],
-  ])(
-    'a new version of ingest and sync of %s takes over in steps, and goes back when it crashes or messages fail',
-    (id, crashes) => {
-      const [group, { Properties }] = Object.entries(
-        hubTemplate.findResources('AWS::CodeDeploy::DeploymentGroup'),
-      ).find(([key]) => key.startsWith(id))!;
-      expect(aliasOf(hubTemplate, id)).toMatchObject({
-        Properties: {
-          Name: 'live',
-          FunctionVersion: {
-            'Fn::GetAtt': [expect.stringMatching(`^${id}FunctionCurrentVersion`), 'Version'],
-          },
+describe('a new version of the worker', () => {
+  const aliasOf = (template: Template) =>
+    Object.entries(template.findResources('AWS::Lambda::Alias')).find(([key]) =>
+      key.startsWith('Worker'),
+    )![1];
+
+  it('a new version of the worker takes over in steps, and goes back when it crashes or messages fail', () => {
+    const [[group, { Properties }]] = Object.entries(
+      hubTemplate.findResources('AWS::CodeDeploy::DeploymentGroup'),
+    ) as [[string, CloudFormationGroup]];
+    expect(aliasOf(hubTemplate)).toMatchObject({
+      Properties: {
+        Name: 'live',
+        FunctionVersion: {
+          'Fn::GetAtt': [expect.stringMatching(/^WorkerFunctionCurrentVersion/), 'Version'],
         },
-        UpdatePolicy: { CodeDeployLambdaAliasUpdate: { DeploymentGroupName: { Ref: group } } },
-      });
-      expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaLinear10PercentEvery1Minute');
-      expect(Properties.AutoRollbackConfiguration.Events).toContain('DEPLOYMENT_STOP_ON_ALARM');
-      const alarms = Properties.AlarmConfiguration.Alarms.map((a: { Name: { Ref: string } }) =>
-        a.Name.Ref.slice(0, -8),
-      );
-      expect(alarms).toEqual([crashes, 'MonitoringMessagesFail']);
-    },
-  );
-
-  it('a new version of sync takes over after that of ingest, so that a failed shift meets no other one under way', () => {
-    const [ingest] = Object.keys(hubTemplate.findResources('AWS::Lambda::Alias')).filter((key) =>
-      key.startsWith('Ingest'),
-    );
-    expect(aliasOf(hubTemplate, 'Sync')['DependsOn']).toContain(ingest);
+      },
+      UpdatePolicy: { CodeDeployLambdaAliasUpdate: { DeploymentGroupName: { Ref: group } } },
+    });
+    expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaLinear10PercentEvery1Minute');
+    expect(Properties.AutoRollbackConfiguration.Events).toContain('DEPLOYMENT_STOP_ON_ALARM');
+    const alarms = Properties.AlarmConfiguration.Alarms.map((a) => a.Name.Ref.slice(0, -8));
+    expect(alarms).toEqual(['MonitoringNewWorkerFails', 'MonitoringMessagesFail']);
   });
 
-  it('a new version of ingest and sync is watched apart from the one before, whose failures keep no mended one from being deployed', () => {
+  it('a new version of the worker is watched apart from the one before, whose failures keep no mended one from being deployed', () => {
     const [alarm] = Object.values(
       hubTemplate.findResources('AWS::CloudWatch::Alarm', {
-        Properties: { AlarmDescription: Match.stringLikeRegexp('newsyncfails') },
+        Properties: { AlarmDescription: Match.stringLikeRegexp('newworkerfails') },
       }),
     );
     const dimensions = Object.fromEntries(
@@ -242,22 +232,22 @@ describe('a new version of ingest and sync', () => {
       ]),
     );
     expect(Object.keys(dimensions)).toEqual(['ExecutedVersion', 'FunctionName', 'Resource']);
-    expect(dimensions.ExecutedVersion).toContain('SyncFunctionCurrentVersion');
+    expect(dimensions.ExecutedVersion).toContain('WorkerFunctionCurrentVersion');
     expect(dimensions.Resource).toContain(':live');
   });
 
   it('a deploy switches the alias at once if the configuration asks for it', () => {
     const { hubTemplate: bold } = fleetOf('hub: { rollout: at-once }');
     bold.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 0);
-    for (const id of ['Ingest', 'Sync']) expect(aliasOf(bold, id)).not.toHaveProperty('UpdatePolicy');
+    expect(aliasOf(bold)).not.toHaveProperty('UpdatePolicy');
   });
 });
 
 describe('the queues of a cluster', () => {
   it.each([
-    ['Events', 180, 50],
-    ['Syncs', 180, 50],
-  ])('%s: six times its function’s timeout, and its own dead letters', (name, visibility, receives) => {
+    ['Events', 90, 50],
+    ['Syncs', 90, 50],
+  ])('%s: three times the worker’s timeout, and its own dead letters', (name, visibility, receives) => {
     const [dead] = idsOf(cluster, 'AWS::SQS::Queue').filter((id) => id.startsWith(`QueuesDead${name}`));
     cluster.hasResourceProperties('AWS::SQS::Queue', {
       VisibilityTimeout: visibility,
@@ -266,8 +256,8 @@ describe('the queues of a cluster', () => {
   });
 
   it.each([
-    ['EventsToIngest', 'IngestFunction', 3],
-    ['SyncsToSync', 'SyncFunction', 4],
+    ['Events', 'WorkerFunction', 3],
+    ['WakeUps', 'WorkerFunction', 4],
   ])(
     '%s: batches of ten, answers for each message, as many at a time as configured',
     (id, target, concurrency) => {
@@ -471,7 +461,7 @@ describe('roles, which API servers, other accounts and keys trust by their ARN',
 
   it('roles have the same names in a hub that is deployed again, within the length that IAM takes', () => {
     const names = rolesOf('ap-southeast-1').map((name) => JSON.parse(name) as string);
-    const ofHub = ['ingest', 'ingest-rollout', 'register', 'schedule', 'sweep', 'sync', 'sync-rollout'];
+    const ofHub = ['register', 'schedule', 'sweep', 'worker', 'worker-rollout'];
     const ofClusters = names.filter((name) => name.endsWith('-relay'));
     expect(names.filter((name) => !name.endsWith('-relay')).sort()).toEqual(
       ofHub.map((role) => `${hubName}-ap-southeast-1-${role}`),

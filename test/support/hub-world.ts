@@ -20,6 +20,7 @@ import { Meter } from '#functions/relay/runtime/meter.ts';
 import type { KubeObject } from '#functions/relay/source/watch-source.ts';
 import { sweep } from '#functions/sweep/sweep.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
+import { runsInPlace } from '#functions/sync/run-in-place.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
@@ -279,7 +280,12 @@ export class HubWorld {
           'ingest',
           records.map((r) => r.body),
         );
-        return ingestBatch(this.#deps, this.#id, records);
+        return ingestBatch(
+          { ...this.#deps, inPlace: runsInPlace(this.#deps) },
+          this.#id,
+          records,
+          this.now + 30_000,
+        );
       });
       await this.#deliver(syncs, (records) => {
         this.#onBatch(

@@ -97,7 +97,9 @@ describe('messages', () => {
   });
 
   it('a wake-up of the next version is quarantined, and sweep makes up for it', async () => {
-    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+    const { world, pass } = await smallCluster([aService(), ...pods(3)], {
+      settings: { batchPeriodSeconds: 1 },
+    });
     await pass(8);
     world.store.remove('Pod', 'default', 'pod-0');
     const { syncs } = world.queues;

@@ -6,7 +6,7 @@
 import type { SyncDeps } from './deps.ts';
 import { requeueRun } from './requeue.ts';
 
-/** No call begins that would have less time, ms. */
+/** No call begins that would have less time, ms, or half of the time of a shorter call. */
 const minCallMs = 3_000;
 
 export interface TimeLeft {
@@ -25,7 +25,7 @@ export function timeLeft(deps: Pick<SyncDeps, 'now' | 'limits' | 'random'>, dead
     return ms;
   };
   return {
-    call: atMost(limits.callMs, minCallMs, limits.reserveMs),
+    call: atMost(limits.callMs, Math.min(minCallMs, limits.callMs / 2), limits.reserveMs),
     // A probe with less time could fail in a cluster that is well, and open its circuit.
     brief: atMost(limits.briefCallMs, limits.briefCallMs / 2, limits.saveMs),
   };

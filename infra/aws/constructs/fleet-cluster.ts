@@ -83,12 +83,12 @@ export class FleetCluster extends Construct {
     // Known before the first message can arrive.
     const before = [registration, ...hub.consumers];
     const { ingest, sync } = cluster.concurrency;
-    consume(this, 'EventsToIngest', {
-      ...{ queue: queues.events, target: hub.ingestFunction, maxConcurrency: ingest },
-    }).node.addDependency(...before);
-    consume(this, 'SyncsToSync', {
-      ...{ queue: queues.syncs, target: hub.syncFunction, maxConcurrency: sync },
-    }).node.addDependency(...before);
+    const target = hub.workerFunction;
+    for (const [source, queue, maxConcurrency] of [
+      ['Events', queues.events, ingest],
+      ['WakeUps', queues.syncs, sync],
+    ] as const)
+      consume(this, source, { queue, target, maxConcurrency }).node.addDependency(...before);
 
     const relay = new RelayIdentity(this, 'Relay', {
       relay: cluster.relay,
@@ -96,14 +96,14 @@ export class FleetCluster extends Construct {
       events: queues.events,
       queuesKey: settings.encryption.queues,
     });
-    const { ingestRoleArn, syncRoleArn, sweepRoleArn } = hub;
+    const { workerRoleArn, sweepRoleArn } = hub;
     onlyThese(queues.events, () => [
       relay.roleArn,
-      ingestRoleArn,
+      workerRoleArn,
       sweepRoleArn,
       ...settings.operatorRoleArns,
     ]);
-    onlyThese(queues.syncs, () => [ingestRoleArn, syncRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
+    onlyThese(queues.syncs, () => [workerRoleArn, sweepRoleArn, ...settings.operatorRoleArns]);
     this.#grantAccessEntries(cluster, hub);
     this.queues = queues;
     this.relayRoleArn = relay.roleArn;
@@ -201,7 +201,7 @@ export class FleetCluster extends Construct {
     if (api?.auth.type !== 'eks' || !api.auth.accessEntry) return;
     const { clusterName } = api.auth;
     for (const [id, principalArn] of Object.entries({
-      SyncAccess: hub.syncRoleArn,
+      WorkerAccess: hub.workerRoleArn,
       SweepAccess: hub.sweepRoleArn,
     })) {
       new CfnAccessEntry(this, id, {

@@ -17,13 +17,12 @@ import { checkRoom, grantAccessToOneMore } from '#infra/aws/stages/cluster-acces
 import { onlyThese } from '#infra/aws/stages/cluster-queues.ts';
 import { DeadLetters } from '#infra/aws/stages/dead-letters.ts';
 import type { Network } from '#infra/aws/stages/function.ts';
-import { Ingest } from '#infra/aws/stages/ingest-stage.ts';
 import { tagOwner } from '#infra/aws/stages/owner-tags.ts';
 import { Register } from '#infra/aws/stages/register-stage.ts';
 import { newVersionOf, Rollout } from '#infra/aws/stages/rollout.ts';
 import { Snapshot as FleetTable } from '#infra/aws/stages/snapshot-table.ts';
 import { Sweep } from '#infra/aws/stages/sweep-stage.ts';
-import { Sync } from '#infra/aws/stages/sync-stage.ts';
+import { Worker } from '#infra/aws/stages/worker-stage.ts';
 import { grantZonalShift } from '#infra/aws/stages/zonal-shift-access.ts';
 import type { ClusterConfig, Config, HubConfig } from '#infra/config/config.ts';
 import { brokenRule } from '#infra/config/config-rules.ts';
@@ -53,8 +52,7 @@ export class FleetHub extends Construct implements IFleetHub {
   readonly settings: HubConfig;
   readonly table: FleetTable;
   readonly deadLetters: DeadLetters;
-  readonly ingest: Ingest;
-  readonly sync: Sync;
+  readonly worker: Worker;
   readonly sweep: Sweep;
   readonly register: Register;
   /** The alarms of the hub by their headings in docs/runbook.md, such as WorkOverdue. */
@@ -116,34 +114,24 @@ export class FleetHub extends Construct implements IFleetHub {
     };
     const reach = { clusters: this.#config.clusters, access: hub.access, network };
     this.deadLetters = new DeadLetters(this, 'DeadLetters', encryption.queues);
-    this.ingest = new Ingest(this, 'Ingest', { ...stage, deadLetters: this.deadLetters });
-    this.sync = new Sync(this, 'Sync', { ...stage, deadLetters: this.deadLetters, ...reach });
+    this.worker = new Worker(this, 'Worker', { ...stage, deadLetters: this.deadLetters, ...reach });
     this.sweep = new Sweep(this, 'Sweep', { ...stage, snapshot: this.table, ...reach });
     this.register = new Register(this, 'Register', stage);
     // `redrive` resumes the parked work on behalf of the cluster that a message names.
-    const senders = () => [this.syncRoleArn, ...this.#operators];
+    const senders = () => [this.workerRoleArn, ...this.#operators];
     onlyThese(this.deadLetters.parked, senders);
-    onlyThese(this.deadLetters.quarantine, () => [this.ingestRoleArn, ...senders()]);
+    onlyThese(this.deadLetters.quarantine, senders);
     const { alarms, dashboards } = this.#monitor();
     this.alarms = alarms;
     this.dashboards = dashboards;
     if (hub.rollout === 'gradual') {
       const rollBackOn = (...names: readonly string[]): IAlarm[] =>
         names.flatMap((name) => alarms[name] ?? []);
-      for (const [id, stage, alarm] of [
-        ['IngestRollout', 'ingest', 'NewIngestFails'],
-        ['SyncRollout', 'sync', 'NewSyncFails'],
-      ] as const) {
-        const roleName = roleNameOf(hub.name, Stack.of(this).region, `${stage}-rollout`);
-        new Rollout(this, id, {
-          roleName,
-          live: this[stage].live,
-          rollBackOn: rollBackOn(alarm, 'MessagesFail'),
-        });
-      }
-      // One shift after the other. If both ran and one failed, CloudFormation would roll back while
-      // CodeDeploy still shifts the other, and get stuck.
-      this.sync.live.node.addDependency(this.ingest.live);
+      new Rollout(this, 'WorkerRollout', {
+        roleName: roleNameOf(hub.name, Stack.of(this).region, 'worker-rollout'),
+        live: this.worker.live,
+        rollBackOn: rollBackOn('NewWorkerFails', 'MessagesFail'),
+      });
     }
 
     tagOwner(this, hub.name);
@@ -192,20 +180,14 @@ export class FleetHub extends Construct implements IFleetHub {
   get registerFunction(): IFunction {
     return this.register.function.fn;
   }
-  get ingestFunction(): IFunction {
-    return this.ingest.function.fn;
-  }
-  get syncFunction(): IFunction {
-    return this.sync.function.fn;
+  get workerFunction(): IFunction {
+    return this.worker.function.fn;
   }
   get consumers(): readonly IDependable[] {
-    return [this.ingest.live, this.sync.live];
+    return [this.worker.live];
   }
-  get ingestRoleArn(): string {
-    return this.ingest.function.role.roleArn;
-  }
-  get syncRoleArn(): string {
-    return this.sync.function.role.roleArn;
+  get workerRoleArn(): string {
+    return this.worker.function.role.roleArn;
   }
   get sweepRoleArn(): string {
     return this.sweep.function.role.roleArn;
@@ -235,7 +217,7 @@ export class FleetHub extends Construct implements IFleetHub {
     const broken = brokenRule({ hub, clusters: this.clusters });
     if (broken) throw new Error(broken);
     checkRoom(this.clusters, hub.access);
-    for (const stage of [this.sync, this.sweep]) grantAccessToOneMore(stage.function, cluster, hub.access);
+    for (const stage of [this.worker, this.sweep]) grantAccessToOneMore(stage.function, cluster, hub.access);
     grantZonalShift(this.sweep.function, [cluster]);
   }
 
@@ -245,24 +227,22 @@ export class FleetHub extends Construct implements IFleetHub {
       TableName: this.table.table.tableName,
       ParkedQueueUrl: this.parkedQueueUrl,
       QuarantineQueueUrl: this.quarantineQueueUrl,
-      SyncRoleArn: this.syncRoleArn,
+      WorkerRoleArn: this.workerRoleArn,
       SweepRoleArn: this.sweepRoleArn,
-      IngestRoleArn: this.ingestRoleArn,
-      IngestFunctionArn: this.ingestFunction.functionArn,
-      SyncFunctionArn: this.syncFunction.functionArn,
+      WorkerFunctionArn: this.workerFunction.functionArn,
       RegisterFunctionArn: this.registerFunction.functionArn,
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
 
   #monitor(): Monitoring {
-    const { ingest, sync, sweep } = this;
+    const { worker, sweep } = this;
     return new Monitoring(this, 'Monitoring', {
       hub: this.settings,
       sources: {
         namespace: metricsNamespaceOf(this.settings.name),
         tableName: this.table.table.tableName,
-        functionName: (role) => ({ ingest, sync, sweep })[role].function.fn.functionName,
+        functionName: (role) => ({ worker, sweep })[role].function.fn.functionName,
         logGroupName: (role) => this[role].function.fn.logGroup.logGroupName,
         newVersion: (role) => newVersionOf(this[role].live),
         queueName: (role) => {

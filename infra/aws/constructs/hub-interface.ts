@@ -16,15 +16,13 @@ export interface IFleetHub extends IConstruct {
     | 'runbookUrl'
   >;
   readonly registerFunction: IFunction;
-  readonly ingestFunction: IFunction;
-  readonly syncFunction: IFunction;
+  readonly workerFunction: IFunction;
   /**
    * The aliases that consume a cluster's queues, if the hub is of the same app: they must exist before the
    * first event source mapping names them.
    */
   readonly consumers: readonly IDependable[];
-  readonly ingestRoleArn: string;
-  readonly syncRoleArn: string;
+  readonly workerRoleArn: string;
   readonly sweepRoleArn: string;
   readonly parkedQueueUrl: string;
   readonly quarantineQueueUrl: string;

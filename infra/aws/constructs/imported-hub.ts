@@ -24,14 +24,10 @@ export interface FleetHubAttributes
   readonly name: string;
   /** Output RegisterFunctionArn has this ARN. */
   readonly registerFunctionArn: string;
-  /** Output IngestFunctionArn has this ARN. */
-  readonly ingestFunctionArn: string;
-  /** Output SyncFunctionArn has this ARN. */
-  readonly syncFunctionArn: string;
-  /** Output IngestRoleArn has this ARN. */
-  readonly ingestRoleArn: string;
-  /** Output SyncRoleArn has this ARN. */
-  readonly syncRoleArn: string;
+  /** Output WorkerFunctionArn has this ARN. */
+  readonly workerFunctionArn: string;
+  /** Output WorkerRoleArn has this ARN. */
+  readonly workerRoleArn: string;
   /** Output SweepRoleArn has this ARN. */
   readonly sweepRoleArn: string;
   /** Output ParkedQueueUrl has this URL. */
@@ -43,10 +39,8 @@ export interface FleetHubAttributes
 export function importedHub(scope: Construct, id: string, attributes: FleetHubAttributes): IFleetHub {
   const {
     registerFunctionArn,
-    ingestFunctionArn,
-    syncFunctionArn,
-    ingestRoleArn,
-    syncRoleArn,
+    workerFunctionArn,
+    workerRoleArn,
     sweepRoleArn,
     parkedQueueUrl,
     quarantineQueueUrl,
@@ -55,11 +49,9 @@ export function importedHub(scope: Construct, id: string, attributes: FleetHubAt
   class ImportedHub extends Construct implements IFleetHub {
     readonly settings = readProps(`FleetHub ${this.node.path}`, hub, hubShape);
     readonly registerFunction = LambdaFunction.fromFunctionArn(this, 'Register', registerFunctionArn);
-    readonly ingestFunction = LambdaFunction.fromFunctionArn(this, 'Ingest', ingestFunctionArn);
-    readonly syncFunction = LambdaFunction.fromFunctionArn(this, 'Sync', syncFunctionArn);
+    readonly workerFunction = LambdaFunction.fromFunctionArn(this, 'Worker', workerFunctionArn);
     readonly consumers = [];
-    readonly ingestRoleArn = ingestRoleArn;
-    readonly syncRoleArn = syncRoleArn;
+    readonly workerRoleArn = workerRoleArn;
     readonly sweepRoleArn = sweepRoleArn;
     readonly parkedQueueUrl = parkedQueueUrl;
     readonly quarantineQueueUrl = quarantineQueueUrl;

@@ -48,7 +48,7 @@ export interface HubInput {
   readonly ticketTopicArn?: string;
   /** `few` keeps three metrics of each cluster, and those of trouble while there is any. `all` adds delays, events, history and upstream's gauges. @default "few" */
   readonly clusterMetrics?: 'few' | 'all';
-  /** `gradual` shifts traffic, a tenth a minute, to new versions of ingest and sync and rolls back on failures. `at-once` shifts all of it. @default "gradual" */
+  /** `gradual` shifts traffic, a tenth a minute, to new versions of the worker and rolls back on failures. `at-once` shifts all of it. @default "gradual" */
   readonly rollout?: 'gradual' | 'at-once';
   /** All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md). */
   readonly clusterset?: {
@@ -102,11 +102,11 @@ export interface ClusterInput {
     /** With `follow` the pods of a zone leave the endpoints that the hub writes during a zonal shift of the EKS cluster; with `ignore` they stay. @default "follow" */
     readonly zonalShift?: 'follow' | 'ignore';
   };
-  /** Each function handles a limited number of batches of the cluster at a time. */
+  /** Each of the two queues of the cluster has a limited number of batches under way at a time, so a backlog of one leaves the other its own. */
   readonly concurrency?: {
-    /** Ingest handles at most this number of batches at a time: 10 by default with `mode: active`, otherwise 4. */
+    /** The worker handles at most this number of batches of events at a time: 10 by default with `mode: active`, otherwise 4. */
     readonly ingest?: number;
-    /** Sync handles at most this number of batches at a time: 20 by default with `mode: active`, otherwise 4. */
+    /** The worker handles at most this number of batches of wake-ups at a time: 20 by default with `mode: active`, otherwise 4. */
     readonly sync?: number;
   };
   /** The alarms of the cluster's state have this severity: a silent relay, an open circuit, missing first lists. @default "ticket" */

@@ -106,40 +106,23 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     severity: 'page',
     threshold: 0,
     ...comesBack,
-    meaning: 'ingest or sync keeps failing on messages',
+    meaning: 'the worker keeps failing on messages',
   }),
   onSource(
-    'IngestFails',
-    { ...errors, function: 'ingest' },
-    { severity: 'page', threshold: 0, ...comesBack, meaning: 'ingest crashes or runs out of time' },
+    'WorkerFails',
+    { ...errors, function: 'worker' },
+    { severity: 'page', threshold: 0, ...comesBack, meaning: 'the worker crashes or runs out of time' },
   ),
+  // A deploy rolls back on this alarm (rollout.ts), so it must be raised within the ten minutes of the shift.
   onSource(
-    'SyncFails',
-    { ...errors, function: 'sync' },
-    { severity: 'page', threshold: 0, ...comesBack, meaning: 'sync crashes or runs out of time' },
-  ),
-  // A deploy rolls back on these alarms (rollout.ts), so each must be raised within the ten minutes of its
-  // function's shift.
-  onSource(
-    'NewIngestFails',
-    { aws: 'AWS/Lambda', name: 'Errors', newVersionOf: 'ingest', statistic: 'Sum' },
+    'NewWorkerFails',
+    { aws: 'AWS/Lambda', name: 'Errors', newVersionOf: 'worker', statistic: 'Sum' },
     {
       severity: 'ticket',
       threshold: 0,
       periods: 5,
       datapoints: 2,
-      meaning: 'the version of ingest that is being deployed crashes or runs out of time',
-    },
-  ),
-  onSource(
-    'NewSyncFails',
-    { aws: 'AWS/Lambda', name: 'Errors', newVersionOf: 'sync', statistic: 'Sum' },
-    {
-      severity: 'ticket',
-      threshold: 0,
-      periods: 5,
-      datapoints: 2,
-      meaning: 'the version of sync that is being deployed crashes or runs out of time',
+      meaning: 'the version of the worker that is being deployed crashes or runs out of time',
     },
   ),
   onSource(
@@ -182,14 +165,9 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     },
   ),
   onSource(
-    'IngestThrottled',
-    { ...throttles, function: 'ingest' },
-    { severity: 'page', threshold: 0, periods: 5, meaning: 'Lambda refuses to run ingest' },
-  ),
-  onSource(
-    'SyncThrottled',
-    { ...throttles, function: 'sync' },
-    { severity: 'page', threshold: 0, periods: 5, meaning: 'Lambda refuses to run sync' },
+    'WorkerThrottled',
+    { ...throttles, function: 'worker' },
+    { severity: 'page', threshold: 0, periods: 5, meaning: 'Lambda refuses to run the worker' },
   ),
   onSource(
     'ConcurrencyHigh',
@@ -202,14 +180,13 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     },
   ),
   onSource(
-    'IngestLoopStopped',
-    { ...dropped, function: 'ingest' },
-    { severity: 'page', threshold: 0, meaning: 'Lambda stopped messages that ingest sends again as a loop' },
-  ),
-  onSource(
     'LoopStopped',
-    { ...dropped, function: 'sync' },
-    { severity: 'page', threshold: 0, meaning: 'Lambda stopped a chain of retries as a loop' },
+    { ...dropped, function: 'worker' },
+    {
+      severity: 'page',
+      threshold: 0,
+      meaning: 'Lambda stopped messages that the worker sends again, or a chain of retries, as a loop',
+    },
   ),
   onSource(
     'TableReadsThrottled',

@@ -146,9 +146,9 @@ const weekly: Row = {
       ...upstream('endpoint_slice_controller_endpointslices_changed_per_sync', 'Sum'),
     ]),
     lines('Functions', 'Count', [
-      ...onFunctions('Errors', 'Sum', { label: 'errors', roles: ['ingest', 'sync', 'sweep'] }),
-      ...onFunctions('Throttles', 'Sum', { label: 'throttles', roles: ['ingest', 'sync', 'sweep'] }),
-      ...onFunctions('ConcurrentExecutions', 'Maximum', { label: 'at once', roles: ['ingest', 'sync'] }),
+      ...onFunctions('Errors', 'Sum', { label: 'errors', roles: ['worker', 'sweep'] }),
+      ...onFunctions('Throttles', 'Sum', { label: 'throttles', roles: ['worker', 'sweep'] }),
+      ...onFunctions('ConcurrentExecutions', 'Maximum', { label: 'at once', roles: ['worker'] }),
     ]),
     lines('Table', 'Count', [
       ...onTable('ConsumedReadCapacityUnits', 'read units'),

@@ -13,7 +13,7 @@ export interface Query {
   readonly text: readonly string[];
 }
 
-const all = ['ingest', 'sync', 'sweep'] as const;
+const all = ['worker', 'sweep'] as const;
 /** A line of metrics holds a value, or up to 100 of them. */
 const calls = ['ApiLatency', ...Array.from({ length: 10 }, (_, i) => `ApiLatency.${i}`)];
 
@@ -40,7 +40,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'waiting lists and quarantined messages',
-    roles: ['ingest', 'sweep'],
+    roles: all,
     text: [
       'fields @timestamp, cluster, message, kind, reason',
       "filter message in ['list would delete too much: not applied until it is confirmed', 'full list read from the cluster and queued', 'events message quarantined']",
@@ -50,7 +50,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'slow calls of cluster APIs',
-    roles: ['sync', 'sweep'],
+    roles: all,
     text: [
       `filter ${calls.map((field) => `${field} > 1000`).join(' or ')}`,
       'stats count(*) as runs, max(@timestamp) as newest by cluster, bin(5m)',
@@ -60,7 +60,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'slowest Services',
-    roles: ['ingest'],
+    roles: ['worker'],
     text: [
       "filter message = 'slow endpoint'",
       'stats max(ms) as slowest, count(*) as times, max(@timestamp) as newest by cluster, namespace, service, change, writer',
@@ -70,7 +70,7 @@ export const queries: readonly Query[] = [
   },
   {
     name: 'failed messages',
-    roles: ['ingest', 'sync'],
+    roles: ['worker'],
     text: [
       'fields @timestamp, cluster, message, namespace, kind, service, messageId, error, requestId',
       "filter message in ['events message failed', 'events message takes more than one run', 'wake-up failed', 'wake-ups failed'] or type = 'platform.report'",

@@ -21,7 +21,7 @@ export const refusedMetrics = {
 } as const;
 
 /** Each of them is billed as an alarm. */
-export const refusals = (['ingest', 'sync', 'sweep'] as const).flatMap((role) =>
+export const refusals = (['worker', 'sweep'] as const).flatMap((role) =>
   ['EMFParsingErrors', 'EMFValidationErrors'].map((name) => ({ id: `${role}${name}`, role, name })),
 );
 

@@ -9,9 +9,9 @@ export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'p50' | 'p90
 
 /** Queues by role. The last two are the hub's, the others each cluster has its own of. */
 export type QueueRole = 'events' | 'syncs' | 'dead-events' | 'dead-syncs' | 'parked' | 'quarantine';
-/** Functions with versions. */
-export type LiveFunction = 'ingest' | 'sync';
-export type FunctionRole = 'ingest' | 'sync' | 'sweep';
+/** The function with versions. */
+export type LiveFunction = 'worker';
+export type FunctionRole = 'worker' | 'sweep';
 
 export type Source =
   | { readonly metric: MetricName }

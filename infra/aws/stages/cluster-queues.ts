@@ -13,15 +13,10 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { acknowledge } from './acknowledge-finding.ts';
 import { type ClusterQueueRole, queueNameOf } from './queue-arns.ts';
 
-const { ingestMs, syncMs, visibilityRuns, maxReceives } = defaultLimits.runs;
-export const ingestTimeout = Duration.millis(ingestMs);
-export const syncTimeout = Duration.millis(syncMs);
-/**
- * Lambda recommends a visibility timeout of six times the function's timeout, so that no second batch gets a
- * message while the first one runs. After a crash a message returns only at that timeout, so the timeouts are
- * short.
- */
-const visibilityOf = (timeout: Duration): Duration => Duration.seconds(visibilityRuns * timeout.toSeconds());
+const { workerMs, visibilityRuns, maxReceives } = defaultLimits.runs;
+export const workerTimeout = Duration.millis(workerMs);
+/** After a crash a message returns only at that timeout, so it is short. */
+const visibilityTimeout = Duration.seconds(visibilityRuns * workerTimeout.toSeconds());
 const retentionPeriod = Duration.days(14);
 
 /** Standard queues: no message depends on order, because each carries the version of its state. */
@@ -86,12 +81,12 @@ export class ClusterQueues extends Construct {
     // A sync's retries are in its work item, not here.
     const maxReceiveCount = maxReceives;
     this.events = queue('Events', 'events', {
-      visibilityTimeout: visibilityOf(ingestTimeout),
+      visibilityTimeout,
       deadLetterQueue: { queue: this.deadEvents, maxReceiveCount },
       ...refusesDeadLetters,
     });
     this.syncs = queue('Syncs', 'syncs', {
-      visibilityTimeout: visibilityOf(syncTimeout),
+      visibilityTimeout,
       deadLetterQueue: { queue: this.deadSyncs, maxReceiveCount },
       ...refusesDeadLetters,
     });

@@ -58,7 +58,7 @@ export function checkCluster(
     checks.push(ask('secret', () => secret(deps, auth.secretArn)));
     const { kmsKeyArn } = auth;
     if (kmsKeyArn)
-      checks.push(ask('key of the secret', () => checkKey(deps.aws, hub, kmsKeyArn, ['sync', 'sweep'])));
+      checks.push(ask('key of the secret', () => checkKey(deps.aws, hub, kmsKeyArn, ['worker', 'sweep'])));
   }
   if (api) checks.push(ask('API server, from this machine', () => answers(deps, api)));
   return Promise.all(checks);

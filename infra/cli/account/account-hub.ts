@@ -15,14 +15,10 @@ export function checkHub(aws: Aws, hub: HubConfig): Promise<readonly Finding[]> 
   return Promise.all([
     ...topics.map(({ name, arn }) => finding('hub', name, () => topic(aws, hub, arn))),
     ...(table
-      ? [
-          finding('hub', 'encryption.table', () =>
-            checkKey(aws, hub, table, ['ingest', 'sync', 'sweep', 'register']),
-          ),
-        ]
+      ? [finding('hub', 'encryption.table', () => checkKey(aws, hub, table, ['worker', 'sweep', 'register']))]
       : []),
     ...(queues
-      ? [finding('hub', 'encryption.queues', () => checkKey(aws, hub, queues, ['ingest', 'sync', 'sweep']))]
+      ? [finding('hub', 'encryption.queues', () => checkKey(aws, hub, queues, ['worker', 'sweep']))]
       : []),
     ...(logs ? [finding('hub', 'encryption.logs', () => logsKey(aws, hub, logs))] : []),
   ]);

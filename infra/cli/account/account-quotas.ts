@@ -60,8 +60,8 @@ const stackNames = async (aws: Aws, hub: HubConfig): Promise<readonly string[]> 
 export function plannedOf({ hub, clusters }: Config, existing: readonly string[]): Planned {
   const stacks = [
     { name: snapshotStackName(hub.name), roles: 0 },
-    // Roles: ingest, sync, sweep, register and the schedule, and with gradual rollouts two deployments.
-    { name: hubStackName(hub.name), roles: hub.rollout === 'gradual' ? 7 : 5 },
+    // Roles: worker, sweep, register and the schedule, and with gradual rollouts the deployment.
+    { name: hubStackName(hub.name), roles: hub.rollout === 'gradual' ? 5 : 4 },
     ...clusters.map(({ id, relay }) => ({
       name: clusterStackName(hub.name, id),
       roles: relay.identity.type === 'existing-role' ? 0 : 1,

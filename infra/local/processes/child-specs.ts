@@ -43,11 +43,12 @@ export function hubProcesses(hub: LocalHub): ChildSpec[] {
     [childEnv.queues]: JSON.stringify(hub.queues),
     [hubEnv.connectionsFile]: hub.connections.all,
   });
-  return ['ingest', 'sync', 'sweep'].map((name) => ({
-    name,
-    entry: `infra/local/lambda/${name}.main.ts`,
-    env,
-  }));
+  const worker = { entry: 'infra/local/lambda/worker.main.ts', env };
+  return [
+    { name: 'ingest', ...worker, args: ['events'] },
+    { name: 'sync', ...worker, args: ['syncs'] },
+    { name: 'sweep', entry: 'infra/local/lambda/sweep.main.ts', env },
+  ];
 }
 
 export interface RelayProcessOptions {

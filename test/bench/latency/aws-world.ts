@@ -11,6 +11,7 @@ import { deletedInput, inputEntry, outputEntry, relayKey } from '#functions/rela
 import { isEcho } from '#functions/relay/projection/own-write.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
+import { runsInPlace } from '#functions/sync/run-in-place.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { Store } from '#infra/local/apiserver/store.ts';
@@ -326,7 +327,7 @@ export class AwsWorld {
     };
     const deadline = this.now + 30_000;
     return stage === 'ingest'
-      ? ingestBatch(deps, cluster, records, deadline)
+      ? ingestBatch({ ...deps, inPlace: runsInPlace(deps) }, cluster, records, deadline)
       : syncBatch(deps, cluster, records, deadline);
   }
 }

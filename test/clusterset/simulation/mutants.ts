@@ -203,7 +203,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'the names that a cluster exports are not found by cluster',
-    seeds: [176, 166],
+    seeds: [206, 294, 219],
     set: {
       ...quiet,
       hubTrouble: 'rebuild',

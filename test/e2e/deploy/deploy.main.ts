@@ -27,7 +27,7 @@ const notTriedHere: readonly string[] = [
   'metrics from log lines: alarms and dashboards are there, without data',
   'certificate authority and API server of an EKS cluster: real control planes with EKS’s authenticator have them',
   'alarms with metric math, the windows of the objective’s',
-  'new versions of ingest and sync in steps (CodeDeploy): they take over at once here, by the same alias',
+  'new versions of the worker in steps (CodeDeploy): they take over at once here, by the same alias',
   'sqs:SendMessage and sqs:ChangeMessageVisibility as the rights to batches of these (it wants names of their own)',
 ];
 

@@ -390,7 +390,7 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     [
       'access entries in another region',
       `hub: { region: eu-west-1 }\nclusters:\n  - id: a\n    ${relay}\n    api: { url: "https://a.example.com", ca: ${authorityData}, auth: { type: eks, clusterName: a, accessEntry: true, region: eu-central-1 } }`,
-      "clusters.yaml:1:1: a: access entries can be made in the hub's own region only: leave accessEntry out, and make those for the outputs SyncRoleArn and SweepRoleArn there",
+      "clusters.yaml:1:1: a: access entries can be made in the hub's own region only: leave accessEntry out, and make those for the outputs WorkerRoleArn and SweepRoleArn there",
     ],
     [
       'a role that is the identity of two relays',

@@ -314,7 +314,7 @@ describe('alarms', () => {
         MetricStat?: { Metric: { MetricName: string } };
       }[]
     ).flatMap((m) => m.MetricStat?.Metric.MetricName ?? []);
-    expect(stats).toEqual(Array(3).fill(['EMFParsingErrors', 'EMFValidationErrors']).flat());
+    expect(stats).toEqual(Array(2).fill(['EMFParsingErrors', 'EMFValidationErrors']).flat());
   });
 
   it('alarms of one cluster take a missing value for a good one, as a 0 is not kept for each cluster', () => {
@@ -486,7 +486,7 @@ describe('alarms', () => {
     expect(worst).toEqual(['OldestDirtyAge', 'WriterConflict']);
   });
 
-  it.each(['MessagesFail', 'IngestFails', 'SyncFails'])(
+  it.each(['MessagesFail', 'WorkerFails'])(
     '%s rings within half an hour for one message that keeps failing',
     (id) => {
       const alarm = ofHub.find((a) => a.id === id)!;

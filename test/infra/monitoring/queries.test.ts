@@ -4,7 +4,7 @@ import { queries } from '#infra/aws/monitoring/queries.ts';
 import { fleetOf } from '#test/infra/fleet.ts';
 
 const sources = globSync([
-  'functions/{ingest,sync,sweep}/**/*.ts',
+  'functions/{worker,ingest,sync,sweep}/**/*.ts',
   'shared/{telemetry,workqueue,contract}/*.ts',
 ])
   .map((file) => readFileSync(file, 'utf8'))

@@ -192,8 +192,8 @@ describe('relay manifest', () => {
     const hub = FleetHub.fromFleetHubAttributes(stack, 'Hub', {
       name: 'Fleet',
       clusterset: { name: 'prod' },
-      ...{ registerFunctionArn: arn, ingestFunctionArn: arn, syncFunctionArn: arn },
-      ...{ ingestRoleArn: role, syncRoleArn: role, sweepRoleArn: role },
+      ...{ registerFunctionArn: arn, workerFunctionArn: arn },
+      ...{ workerRoleArn: role, sweepRoleArn: role },
       ...{ parkedQueueUrl: queue, quarantineQueueUrl: queue },
     });
     const importer = new FleetCluster(stack, 'A', { hub, id: 'a', imports: 'shadow', relay: irsa });

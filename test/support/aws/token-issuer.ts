@@ -54,7 +54,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
 export async function authenticationConfiguration(
   names: {
     readonly issuer: TokenIssuer;
-    readonly sync: string;
+    readonly worker: string;
     readonly sweep: string;
     readonly audience: string;
   },
@@ -64,7 +64,7 @@ export async function authenticationConfiguration(
   const [, yaml = ''] = /```yaml\n(apiVersion: apiserver\.config\.k8s\.io[\s\S]*?)```/.exec(page) ?? [];
   const config = parse(
     yaml
-      .replace('SYNC_ROLE_ARN', names.sync)
+      .replace('WORKER_ROLE_ARN', names.worker)
       .replace('SWEEP_ROLE_ARN', names.sweep)
       .replace('[A]', `[${names.audience}]`),
   );

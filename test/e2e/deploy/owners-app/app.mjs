@@ -11,10 +11,8 @@ const stack = new Stack(app, 'TeamCluster', { env: { account: ACCOUNT, region: R
 const hub = FleetHub.fromFleetHubAttributes(stack, 'Hub', {
   name: HUB_NAME,
   registerFunctionArn: outputs.RegisterFunctionArn,
-  ingestFunctionArn: outputs.IngestFunctionArn,
-  syncFunctionArn: outputs.SyncFunctionArn,
-  ingestRoleArn: outputs.IngestRoleArn,
-  syncRoleArn: outputs.SyncRoleArn,
+  workerFunctionArn: outputs.WorkerFunctionArn,
+  workerRoleArn: outputs.WorkerRoleArn,
   sweepRoleArn: outputs.SweepRoleArn,
   parkedQueueUrl: outputs.ParkedQueueUrl,
   quarantineQueueUrl: outputs.QuarantineQueueUrl,

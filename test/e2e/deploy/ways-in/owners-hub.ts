@@ -102,7 +102,7 @@ export class OwnersHub {
   }
 
   /** Returns the ARN of a function's role, known before the deploy. */
-  roleArn(stage: 'sync' | 'sweep'): string {
+  roleArn(stage: 'worker' | 'sweep'): string {
     return `arn:aws:iam::${this.app.cloud.account}:role/${this.name}-${this.app.cloud.region}-${stage}`;
   }
 

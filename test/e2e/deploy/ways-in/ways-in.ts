@@ -68,12 +68,12 @@ export function waysIn(
    * again.
    */
   async function trust(...hubs: readonly OwnersHub[]): Promise<void> {
-    const roles = (stage: 'sync' | 'sweep'): string => hubs.map((each) => each.roleArn(stage)).join('", "');
+    const roles = (stage: 'worker' | 'sweep'): string => hubs.map((each) => each.roleArn(stage)).join('", "');
     await writeFile(
       authenticationFile,
       await authenticationConfiguration({
         issuer,
-        sync: roles('sync'),
+        worker: roles('worker'),
         sweep: roles('sweep'),
         audience: 'factory',
       }),
@@ -90,12 +90,12 @@ export function waysIn(
   }
 
   /** The addresses of STS for the functions of a hub. */
-  async function stsOf(on: OwnersHub): Promise<{ readonly sync: string; readonly sweep: string }> {
-    const [sync, sweep] = await Promise.all(
-      (['sync', 'sweep'] as const).map((stage) => startStsOf(on.roleArn(stage), cloud, issuer)),
+  async function stsOf(on: OwnersHub): Promise<{ readonly worker: string; readonly sweep: string }> {
+    const [worker, sweep] = await Promise.all(
+      (['worker', 'sweep'] as const).map((stage) => startStsOf(on.roleArn(stage), cloud, issuer)),
     );
-    for (const sts of [sync, sweep]) atEnd(() => sts?.close());
-    return { sync: sync?.url ?? '', sweep: sweep?.url ?? '' };
+    for (const sts of [worker, sweep]) atEnd(() => sts?.close());
+    return { worker: worker?.url ?? '', sweep: sweep?.url ?? '' };
   }
 
   async function admit(cluster: ServedCluster, to = hub): Promise<void> {

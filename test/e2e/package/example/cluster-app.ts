@@ -11,10 +11,8 @@ const queue = (name: string): string => `https://sqs.eu-central-1.amazonaws.com/
 const hub = FleetHub.fromFleetHubAttributes(stack, 'Hub', {
   name: 'Fleet',
   registerFunctionArn: lambda('register'),
-  ingestFunctionArn: lambda('ingest'),
-  syncFunctionArn: lambda('sync'),
-  ingestRoleArn: role('ingest'),
-  syncRoleArn: role('sync'),
+  workerFunctionArn: lambda('worker'),
+  workerRoleArn: role('worker'),
   sweepRoleArn: role('sweep'),
   parkedQueueUrl: queue('parked'),
   quarantineQueueUrl: queue('quarantine'),

@@ -48,4 +48,4 @@ export function drawClocks(seed: number, profile: Profile, calm: boolean): Clock
 
 /** Two workers are apart by no more than a lease is longer than a run with its last call. */
 const mostSkewMs = ({ limits: { sync, runs }, stalls, hangs }: Profile): number =>
-  Math.max(0, sync.leaseMs - runs.syncMs - maxCallMs(stalls + hangs));
+  Math.max(0, sync.leaseMs - runs.workerMs - maxCallMs(stalls + hangs));

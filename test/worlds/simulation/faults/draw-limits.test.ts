@@ -12,8 +12,8 @@ it('the drawn limits keep the relations between limits', () => {
     const { ingest, sync, relay, queue, runs } = limits;
     const maxRunMs = runs.ingestMs + (pauses > 0 ? maxPauseMs : 0) + (stalls > 0 ? maxStallMs : 0);
     expect(ingest.tombstoneMs).toBeGreaterThanOrEqual(maxRunMs);
-    expect(sync.leaseMs).toBeGreaterThan(runs.syncMs);
-    expect(runs.syncMs).toBeGreaterThan(2 * sync.reserveMs);
+    expect(sync.leaseMs).toBeGreaterThan(runs.workerMs);
+    expect(runs.workerMs).toBeGreaterThan(2 * sync.reserveMs);
     expect(sync.briefCallMs + sync.saveMs).toBeLessThanOrEqual(sync.reserveMs);
     if (fatLabels)
       expect(queue.inflateBytes).toBeGreaterThan(

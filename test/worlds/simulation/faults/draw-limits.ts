@@ -5,11 +5,14 @@
 import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import type { Random } from '#test/worlds/simulation/random.ts';
 
+/** In some worlds a batch of events has less time than the worker. */
+export type WorldLimits = Limits & { readonly runs: { readonly ingestMs: number } };
+
 /**
  * Where nothing is drawn. A world's minute is short: runs end sooner than in production, and messages come
  * back sooner.
  */
-export const ordinaryLimits: Limits = {
+export const ordinaryLimits: WorldLimits = {
   ...defaultLimits,
   runs: { ...defaultLimits.runs, ingestMs: 10_000, maxReceives: 5 },
 };
@@ -43,7 +46,7 @@ export function drawLimits(
   random: Random,
   { pauses, sweepWakes, slow, stalls, fatLabels }: World,
   pageSize: number,
-): Limits {
+): WorldLimits {
   const small = <T>(ordinary: T, drawn: () => T): T => (random.chance(share) ? drawn() : ordinary);
   const between = (ordinary: number, least: number, most: number): number =>
     small(ordinary, () => random.between(least, most));
@@ -51,12 +54,12 @@ export function drawLimits(
 
   // A run that is too short for its slowest calls gets on by luck alone.
   const ingestMs = slow + stalls > 0 ? runs.ingestMs : between(runs.ingestMs, 700, 3_000);
-  const syncMs = between(runs.syncMs, 15_000, 25_000);
+  const workerMs = between(runs.workerMs, 15_000, 25_000);
   const callMs = maxCallMs(stalls);
   // Requests of a run may arrive after its end.
   const maxIngestMs = (pauses > 0 ? maxPauseMs : 0) + ingestMs + callMs;
   const messageBytes = between(relay.messageBytes, 200, 4_000);
-  const drawn: Limits = {
+  const drawn: WorldLimits = {
     election,
     requeue: {
       ...requeue,
@@ -81,7 +84,7 @@ export function drawLimits(
     },
     sync: {
       ...sync,
-      leaseMs: syncMs < runs.syncMs ? syncMs + callMs + random.between(500, 7_000) : sync.leaseMs,
+      leaseMs: workerMs < runs.workerMs ? workerMs + callMs + random.between(500, 7_000) : sync.leaseMs,
       maxRuns: between(sync.maxRuns, 1, 3),
       maxHoldMs: between(sync.maxHoldMs, 0, 1_000),
       massRemovalMinEndpoints: between(sync.massRemovalMinEndpoints, 1, 4),
@@ -125,7 +128,7 @@ export function drawLimits(
     runs: {
       ...runs,
       ingestMs,
-      syncMs,
+      workerMs,
       visibilityRuns: runs.visibilityRuns,
       batchSize: between(runs.batchSize, 1, 3),
     },

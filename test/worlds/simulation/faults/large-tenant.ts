@@ -5,10 +5,9 @@
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';
-import type { Limits } from '#shared/contract/limits.ts';
 import { Random } from '#test/worlds/simulation/random.ts';
 import type { Scheduler } from '#test/worlds/simulation/world/scheduler.ts';
-import { ordinaryLimits } from './draw-limits.ts';
+import { ordinaryLimits, type WorldLimits } from './draw-limits.ts';
 import type { Profile } from './profile.ts';
 
 export const tenantNamespace = 'large';
@@ -26,7 +25,7 @@ export function drawTenant(seed: number, { limits, ...profile }: Profile, calm: 
 }
 
 /** A message has room for the largest object, as it has by the ordinary limits. */
-export function largeTenant(limits: Limits, maxBytes: number): Pick<Profile, 'tenant' | 'limits'> {
+export function largeTenant(limits: WorldLimits, maxBytes: number): Pick<Profile, 'tenant' | 'limits'> {
   const { pageSize, maxWaiting, messageEntries } = limits.relay;
   return {
     tenant: 'large',

@@ -2,7 +2,7 @@ import type { Mode } from '#shared/clusters/writer/mode.ts';
 import type { Limits } from '#shared/contract/limits.ts';
 import type { Random } from '#test/worlds/simulation/random.ts';
 import type { CallKind } from '#test/worlds/simulation/world/actor.ts';
-import { drawLimits, ordinaryLimits } from './draw-limits.ts';
+import { drawLimits, ordinaryLimits, type WorldLimits } from './draw-limits.ts';
 
 /** The one cluster's id. */
 export const cluster = 'c';
@@ -132,7 +132,7 @@ export interface Profile {
   readonly cleanup: boolean;
   /** More than one: they are a set, with exports and imports (clusterset/). */
   readonly clusters: number;
-  readonly limits: Limits;
+  readonly limits: WorldLimits;
 }
 
 /** `calm`: only what has always been drawn, and no limits. */
@@ -175,7 +175,7 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
 }
 
 /** One service of many pods, all in one page of a list. The cluster has no other faults. */
-export const lyingRelay = (limits: Limits, lies: Profile['lies']): Partial<Profile> => ({
+export const lyingRelay = (limits: WorldLimits, lies: Profile['lies']): Partial<Profile> => ({
   lies,
   pods: 14,
   namespaces: 1,
@@ -198,7 +198,7 @@ export const lyingRelay = (limits: Limits, lies: Profile['lies']): Partial<Profi
 });
 
 /** Enough services that a page of a list of their outputs takes several runs of ingest. */
-export const manyServices = (limits: Limits, random: Random): Partial<Profile> => ({
+export const manyServices = (limits: WorldLimits, random: Random): Partial<Profile> => ({
   services: random.between(24, 32),
   namespaces: 1,
   pods: 4,
@@ -248,9 +248,9 @@ export const ordinary = {
   clusters: 1,
 } as const satisfies Partial<Profile>;
 
-export const withPageSize = (pageSize: number): Limits => withLimits({ relay: { pageSize } });
+export const withPageSize = (pageSize: number): WorldLimits => withLimits({ relay: { pageSize } });
 
-export function withLimits(drawn: { readonly [S in keyof Limits]?: Partial<Limits[S]> }): Limits {
+export function withLimits(drawn: { readonly [S in keyof Limits]?: Partial<Limits[S]> }): WorldLimits {
   const { pods, ingest, sync, sweep, relay, queue, runs, election, requeue } = ordinaryLimits;
   return {
     pods: { ...pods, ...drawn.pods },

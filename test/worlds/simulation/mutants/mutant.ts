@@ -1,4 +1,5 @@
 /** The form of a deliberate bug, and the world that most of them are let loose in. */
+import type { RunsInPlace } from '#functions/ingest/batch/ingest-deps.ts';
 import type { Election } from '#functions/relay/election/election.ts';
 import type { Relay } from '#functions/relay/relay.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
@@ -29,6 +30,8 @@ export interface Mutant {
   readonly silentMs?: number;
   /** Changes a worker's reads of pods. */
   readonly pods?: (pods: Pods) => Pods;
+  /** Changes the runs that ingest makes itself. */
+  readonly inPlace?: (runs: RunsInPlace) => RunsInPlace;
   readonly api?: (api: ClusterApi, actor: Actor, world: WorldState) => ClusterApi;
   /** Changes the Nodes that a worker keeps. */
   readonly nodes?: (nodes: SyncDeps['nodes']) => SyncDeps['nodes'];

@@ -27,6 +27,7 @@ import type { Actor } from '#test/worlds/simulation/world/actor.ts';
 import type { WorldState } from '#test/worlds/simulation/world/world-state.ts';
 import { explainMutants } from './explain-mutants.ts';
 import { faultMutants } from './fault-mutants.ts';
+import { inPlaceMutants } from './in-place-mutants.ts';
 import { crashing, type Mutant } from './mutant.ts';
 import { lateSpeaker } from './relay-mutants.ts';
 import { zoneMutants } from './zone-mutants.ts';
@@ -340,6 +341,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a worker uses pods that an earlier run has read',
+    seeds: [24, 26, 53],
     profile: { ...crashing, crashes: 0 },
     pods: (pods) => {
       const kept = new Map<string, ReturnType<Pods['podsOf']>>();
@@ -510,6 +512,7 @@ export const mutants: readonly Mutant[] = [
   ...explainMutants,
   ...faultMutants,
   ...zoneMutants,
+  ...inPlaceMutants,
 ];
 
 /** Drops the lists of every relay except the first one. */

@@ -2,7 +2,7 @@
  * Draws if Services opt in by annotation in a world. It is drawn separately, so worlds without opt-in keep
  * their seeds.
  */
-import type { Limits } from '#shared/contract/limits.ts';
+import type { WorldLimits } from '#test/worlds/simulation/faults/draw-limits.ts';
 import { isLiedTo, type Profile } from '#test/worlds/simulation/faults/profile.ts';
 import { Random } from '../random.ts';
 
@@ -41,7 +41,7 @@ export function drawOptIn(seed: number, profile: Profile, calm: boolean): Partia
  * For a list of outputs a run reads the outputs of both writers, one after the other. The shortest runs
  * (manyServices) would end before the first service, and never finish the list.
  */
-const withTimeForBothWriters = ({ runs, ...limits }: Limits): Limits => ({
+const withTimeForBothWriters = ({ runs, ...limits }: WorldLimits): WorldLimits => ({
   ...limits,
   runs: { ...runs, ingestMs: Math.max(runs.ingestMs, minIngestMs) },
 });

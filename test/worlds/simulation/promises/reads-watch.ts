@@ -6,7 +6,7 @@ import { itemSize } from '#shared/store/item-size.ts';
 import { metaKey } from '#shared/store/keys.ts';
 import type { Item, Table } from '#shared/store/table.ts';
 import type { Profile } from '#test/worlds/simulation/faults/profile.ts';
-import type { Actor } from '#test/worlds/simulation/world/actor.ts';
+import { type Actor, isWorker } from '#test/worlds/simulation/world/actor.ts';
 
 /** Runs that began before and after a change of a Node each need a read. */
 const maxNodeReads = 2;
@@ -40,6 +40,7 @@ export class ReadsWatch {
     return {
       ...table,
       query: async (pk, range) => {
+        // Ingest reads them for lists, too.
         if (actor.name.startsWith('sync-') && pk.endsWith('#NODE') && range?.from === undefined) {
           // A read that was refused is made again.
           const nodes = await table.query(pk, range);
@@ -69,11 +70,7 @@ export class ReadsWatch {
       const bytes = items.reduce((sum, item) => sum + itemSize(item), 0);
       partition.bytes += bytes;
       const atOnce = [...burst.partitions.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-      if (
-        pk.includes('#POD#') &&
-        actor.name.startsWith('sync-') &&
-        bytes > this.#profile.limits.pods.maxBytes
-      )
+      if (pk.includes('#POD#') && isWorker(actor) && bytes > this.#profile.limits.pods.maxBytes)
         this.#fail(`${actor.name} has ${bytes} bytes of ${pk} in one answer`);
       if (atOnce > this.#maxBytes())
         this.#fail(`${actor.name} has ${atOnce} bytes of objects at a time, the last of them of ${pk}`);

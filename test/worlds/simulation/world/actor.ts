@@ -48,6 +48,9 @@ export interface Fate {
   readonly reaches: boolean;
 }
 
+/** It runs services: for the events of ingest, or for wake-ups. */
+export const isWorker = ({ name }: { readonly name: string }): boolean => /^(ingest|sync)-/.test(name);
+
 /** One process: its calls to the outside take time, and it may die or stand still at any of them. */
 export class Actor {
   readonly name: string;

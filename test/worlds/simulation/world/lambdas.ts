@@ -4,6 +4,7 @@
 import { freshCaches, type WarmCaches } from '#functions/ingest/batch/warm-caches.ts';
 import { ingestBatch } from '#functions/ingest/event-batch.ts';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
+import { runsInPlace } from '#functions/sync/run-in-place.ts';
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import { retryDelaySeconds } from '#shared/queue/visibility.ts';
@@ -65,7 +66,7 @@ export class Lambdas {
     const records = queue.take(this.#world.random.between(1, runs.batchSize));
     if (records.length === 0) return;
     container.busy = true;
-    const timeoutMs = role === 'ingest' ? runs.ingestMs : runs.syncMs;
+    const timeoutMs = role === 'ingest' ? runs.ingestMs : runs.workerMs;
     const end = (fresh: boolean): void => {
       containers[i] = fresh ? this.#freshContainer(role) : Object.assign(container, { busy: false });
       this.#poll(role);
@@ -150,32 +151,33 @@ export class Lambdas {
 
   #ingest(
     actor: Actor,
-    { leaseEndWakeUps, caches, now }: Container,
+    container: Container,
     records: readonly Message[],
     deadline: number,
   ): Promise<readonly string[]> {
-    const deps = {
-      table: this.#processes.table(actor),
-      queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
-      metrics: this.#processes.metricsPort,
-      log: this.#processes.log(actor),
-      now,
-      caches,
-      leaseEndWakeUps,
-      limits: this.#world.profile.limits,
-    };
-    return ingestBatch(deps, this.#world.cluster, this.#asRecords(records), deadline);
+    const deps = this.#deps(actor, container);
+    const inPlace = runsInPlace(deps);
+    return ingestBatch(
+      { ...deps, caches: container.caches, inPlace: this.#processes.mutant?.inPlace?.(inPlace) ?? inPlace },
+      this.#world.cluster,
+      this.#asRecords(records),
+      deadline,
+    );
   }
 
   #sync(
     actor: Actor,
-    { leaseEndWakeUps, wakePace, nodes, pods, now }: Container,
+    container: Container,
     records: readonly Message[],
     deadline: number,
   ): Promise<readonly string[]> {
+    return syncBatch(this.#deps(actor, container), this.#world.cluster, this.#asRecords(records), deadline);
+  }
+
+  #deps(actor: Actor, { leaseEndWakeUps, wakePace, nodes, pods, now }: Container): SyncDeps {
     const log = this.#processes.log(actor);
     const { limits } = this.#world.profile;
-    const deps: SyncDeps = {
+    return {
       table: this.#processes.table(actor),
       queues: (id: string) => this.#processes.of(id).clusterQueues(actor),
       reaches: () => true,
@@ -192,7 +194,6 @@ export class Lambdas {
       pods: this.#world.monitor.witnessPods(actor, this.#processes.mutant?.pods?.(pods) ?? pods),
       limits,
     };
-    return syncBatch(deps, this.#world.cluster, this.#asRecords(records), deadline);
   }
 
   #asRecords(messages: readonly Message[]) {

@@ -16,7 +16,7 @@ import { readsByDriver } from '#test/worlds/simulation/faults/partial-answers.ts
 import type { Mutant } from '#test/worlds/simulation/mutants/mutant.ts';
 import { CircuitWatch } from '#test/worlds/simulation/promises/circuit-watch.ts';
 import { ReadsWatch } from '#test/worlds/simulation/promises/reads-watch.ts';
-import { Actor, type Fate, type Surroundings } from './actor.ts';
+import { Actor, type Fate, isWorker, type Surroundings } from './actor.ts';
 import { apiPort, type Faults, queuePort, tablePort, within } from './ports.ts';
 import { type QueueName, queueNames, type WorldState } from './world-state.ts';
 
@@ -127,7 +127,7 @@ export class Processes {
       return this.world.hostileRelay.queue(mutated, () => this.world.isOver);
     if (name === 'events' && actor.name.startsWith('relay'))
       return lyingQueue(mutated, profile.lies, () => !this.world.isOver && random.chance(0.4));
-    if (name !== 'syncs' || !actor.name.startsWith('sync')) return mutated;
+    if (name !== 'syncs' || !isWorker(actor)) return mutated;
     return {
       send: (messages) => {
         this.world.monitor.sends?.(actor, messages);

@@ -158,7 +158,7 @@ export class World implements WorldState {
       });
     this.queues = {
       events: queue('events', runs.visibilityRuns * runs.ingestMs, runs.maxReceives),
-      syncs: queue('syncs', runs.visibilityRuns * runs.syncMs, profile.syncReceives),
+      syncs: queue('syncs', runs.visibilityRuns * runs.workerMs, profile.syncReceives),
       parked: queue('parked', 30_000, 1e9),
       quarantine: queue('quarantine', 30_000, 1e9),
     };

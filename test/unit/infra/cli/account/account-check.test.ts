@@ -79,7 +79,7 @@ const healthy: Answers = {
   [`kms get-key-policy ${keyArn}`]: { Policy: policy('logs.eu-west-1.amazonaws.com') },
   [`kms get-key-policy ${tableKeyArn}`]: { Policy: accountPolicyText('root') },
   [`kms get-key-policy ${secretKeyArn}`]: {
-    Policy: accountPolicyText('role/Fleet-eu-west-1-sync', 'role/Fleet-eu-west-1-sweep'),
+    Policy: accountPolicyText('role/Fleet-eu-west-1-worker', 'role/Fleet-eu-west-1-sweep'),
   },
   'eks describe-cluster': {
     cluster: {
@@ -229,7 +229,9 @@ describe('config check --account', () => {
     ],
     [
       "a secret's key that admits one of the hub's two roles",
-      { [`kms get-key-policy ${secretKeyArn}`]: { Policy: accountPolicyText('role/Fleet-eu-west-1-sync') } },
+      {
+        [`kms get-key-policy ${secretKeyArn}`]: { Policy: accountPolicyText('role/Fleet-eu-west-1-worker') },
+      },
       'own: key of the secret',
       /arn:aws:iam::111122223333:root/,
     ],
@@ -312,7 +314,7 @@ describe('config check --account', () => {
     expect(await found({})).toEqual(['4 of 2000, and the file adds 1', '40 of 1000, and the file adds 1']);
     expect(await found({ 'cloudformation describe-stacks': [] })).toEqual([
       '0 of 2000, and the file adds 4',
-      '40 of 1000, and the file adds 8',
+      '40 of 1000, and the file adds 6',
     ]);
   });
 

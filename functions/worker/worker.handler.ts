@@ -1,9 +1,18 @@
-/** Lambda entry: wake-ups → both controllers → write-back. */
+/**
+ * Lambda entry of the worker, which has two event sources: the relays' events become records and runs, and
+ * wake-ups from the queue become runs (both controllers → write-back).
+ */
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
+import { freshCaches } from '#functions/ingest/batch/warm-caches.ts';
+import { ingestBatch } from '#functions/ingest/event-batch.ts';
+import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
+import { runsInPlace } from '#functions/sync/run-in-place.ts';
+import type { SyncDeps } from '#functions/sync/state/deps.ts';
+import { syncBatch } from '#functions/sync/wake-up-batch.ts';
 import {
   credentialsClientConfig,
   forFrequentCalls,
@@ -15,13 +24,11 @@ import { hubFunction, queueHandler } from '#shared/hub-function.ts';
 import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
 import { LeaseEndWakeUps } from '#shared/workqueue/lease-end-wake-ups.ts';
 import { WakePace } from '#shared/workqueue/wake-pace.ts';
-import { eventRecorder } from './aftermath/kube-events.ts';
-import type { SyncDeps } from './state/deps.ts';
-import { syncBatch } from './wake-up-batch.ts';
+import { reachingOnly } from './own-cluster.ts';
 
 const dynamodb = forFrequentCalls(new DynamoDBClient(frequentCallConfig));
 const hub = hubFunction(
-  'sync',
+  'worker',
   dynamodb,
   forFrequentCalls(new SQSClient({ ...frequentCallConfig, ...sqsEndpoint })),
 );
@@ -42,5 +49,12 @@ const deps: SyncDeps = {
   wakePace: new WakePace(),
   nodes: new Map(),
 };
+const caches = freshCaches();
 
-export const handler = queueHandler(hub, 'syncs', (...batch) => syncBatch(deps, ...batch));
+export const handler = queueHandler(hub, {
+  events: (cluster, ...batch) => {
+    const own = reachingOnly(deps, cluster);
+    return ingestBatch({ ...own, caches, inPlace: runsInPlace(own) }, cluster, ...batch);
+  },
+  syncs: (cluster, ...batch) => syncBatch(reachingOnly(deps, cluster), cluster, ...batch),
+});

@@ -3,47 +3,50 @@ import { Construct } from 'constructs';
 import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { functionMemoryMiB } from '#shared/contract/function-memory.ts';
 import { grantClusterAccess } from './cluster-access.ts';
-import { syncTimeout } from './cluster-queues.ts';
+import { workerTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { HubFunction, type Network } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
 import type { StageProps } from './stage-props.ts';
 
-export interface SyncProps extends StageProps {
+export interface WorkerProps extends StageProps {
   readonly deadLetters: DeadLetters;
   readonly clusters: readonly ClusterConfig[];
   readonly access: HubConfig['access'];
   readonly network?: Network | undefined;
 }
 
-/** wake-ups → both controllers → write-back. */
-export class Sync extends Construct {
+/**
+ * events → snapshot and runs; wake-ups → runs. A run is both controllers and their write-back. Each source has a
+ * concurrency of its own in each cluster, so a backlog of wake-ups leaves the events theirs.
+ */
+export class Worker extends Construct {
   readonly function: HubFunction;
   readonly live: Alias;
 
   constructor(
     scope: Construct,
     id: string,
-    { hub, table, deadLetters, clusters, access, network }: SyncProps,
+    { hub, table, deadLetters, clusters, access, network }: WorkerProps,
   ) {
     super(scope, id);
-    this.function = new HubFunction(this, 'Sync', {
-      code: 'sync',
-      description: 'wake-ups to Endpoints and EndpointSlices of the clusters',
+    this.function = new HubFunction(this, 'Worker', {
+      code: 'worker',
+      description: 'events of the clusters to snapshot, Endpoints and EndpointSlices',
       hub,
       table,
       // One vCPU: more memory buys nothing for one event loop.
-      memoryMiB: functionMemoryMiB.sync,
-      timeout: syncTimeout,
+      memoryMiB: functionMemoryMiB.worker,
+      timeout: workerTimeout,
       clusterMetrics: hub.clusterMetrics,
-      // Retries and waits go through its own queue, more often than the sixteen hops after which Lambda stops
-      // a loop.
+      // Retries, waits and second looks go through its own queues, more often than the sixteen hops after which
+      // Lambda stops a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
       network,
     });
     this.live = this.function.makeLive();
-    const syncs = queueOfAllClusters(this, hub.name, 'syncs');
-    // Deletes: the records of outputs whose service is gone.
+    const queues = (['events', 'syncs'] as const).map((role) => queueOfAllClusters(this, hub.name, role));
+    // Deletes: tombstones that a list has made redundant, and the records of outputs whose service is gone.
     this.function.grantTable(
       table.tableArn,
       'GetItem',
@@ -56,17 +59,17 @@ export class Sync extends Construct {
     this.function.denyIdentity(table.tableArn);
     this.function.useKeys('table', 'queues');
     this.function.allow(
-      [syncs],
+      queues,
       'sqs:ReceiveMessage',
       'sqs:DeleteMessage',
       'sqs:GetQueueAttributes',
       'sqs:ChangeMessageVisibility',
     );
     this.function.allow(
-      [syncs, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn],
+      [...queues, deadLetters.parked.queueArn, deadLetters.quarantine.queueArn],
       'sqs:SendMessage',
     );
-    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'syncs');
+    acknowledgeQueuesOfAllClusters(this.function.role, hub.name, 'events', 'syncs');
     grantClusterAccess(this.function, clusters, access);
   }
 }

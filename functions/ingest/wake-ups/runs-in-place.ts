@@ -1,0 +1,33 @@
+/**
+ * Which services the invocation runs itself. The queue has the others: those that somebody runs already or that
+ * have pending work, those that wait for the batch period, and all of a cluster that is paused, incomplete or
+ * does not answer.
+ */
+import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
+import { hasRuns, isStopped } from '#shared/clusters/writer/mode.ts';
+import { addAndTake, type ClaimedAsAdded } from '#shared/workqueue/add-and-take.ts';
+import type { WakeUp } from '#shared/workqueue/rules/message.ts';
+import type { BatchContext } from '../batch/batch-context.ts';
+
+/** `deadline`: when this worker is stopped, ms since the epoch. */
+export async function takeForRunsInPlace(
+  { deps, cluster }: BatchContext,
+  wakeUps: readonly WakeUp[],
+  deadline: number,
+): Promise<ClaimedAsAdded> {
+  const { inPlace, limits, now } = deps;
+  const hasTime = deadline - now() > limits.sync.inPlaceMs;
+  if (!inPlace || !hasTime || !mayRun(cluster)) return { claims: [], left: wakeUps };
+  const { atOnce = [], later = [] } = Object.groupBy(wakeUps, (w) => (isForNow(w) ? 'atOnce' : 'later'));
+  const most = limits.ingest.runsInPlace;
+  const { newLeaseId } = inPlace;
+  const takeDeps = { ...deps, newLeaseId, leaseMs: limits.sync.leaseMs };
+  const { claims, left } = await addAndTake(takeDeps, cluster.id, atOnce.slice(0, most));
+  return { claims, left: [...left, ...atOnce.slice(most), ...later] };
+}
+
+const mayRun = (cluster: BatchContext['cluster']): boolean =>
+  hasRuns(cluster) && !isStopped(cluster) && hasSynced(cluster) && cluster.circuit === undefined;
+
+const isForNow = (w: WakeUp): boolean =>
+  w.kind === 'service' && w.delaySeconds === 0 && !w.pace && !w.readFromApiServer && !w.lookOnly;
