@@ -19,7 +19,7 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { recordAudit } from '#shared/clusters/audit.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { hasRuns, isDeregistered, isShadow } from '#shared/clusters/writer/mode.ts';
-import { switchZones, type ZoneAway, zonesAway } from '#shared/clusters/zones-away.ts';
+import { awayNow, switchZones, type ZoneAway, zonesAway } from '#shared/clusters/zones-away.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { zoneIdOf, zoneOf } from '#shared/kube/nodes.ts';
 
@@ -107,8 +107,13 @@ function whyNot({ cluster, nodes }: ZonesOfCluster, zone: string, asked: Asked):
   if (asked.to === 'away' && [...zones].every((name) => name === zone || away.has(name)))
     return `${zone} is the last zone of its nodes: traffic has nowhere to go`;
   if (asked.to === 'back' && !cluster.zones.byOperators.some((entry) => entry.zone === zone))
-    return `no operator has sent traffic away from ${zone}`;
+    return `no operator has sent traffic away from ${zone}${byShiftText(cluster, zone, asked.nowMs)}`;
   return undefined;
+}
+
+function byShiftText(cluster: ClusterRecord, zone: string, nowMs: number): string {
+  const shift = awayNow(cluster, nowMs).find((entry) => entry.zone === zone);
+  return shift ? `: it is away by ${shift.by}, so cancel that in ARC` : '';
 }
 
 /** In another AWS account the name of a zone may be another place. */

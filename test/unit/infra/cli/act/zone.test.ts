@@ -7,7 +7,7 @@ import { listAudit } from '#shared/clusters/audit.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
-import { zonesAway } from '#shared/clusters/zones-away.ts';
+import { recordShifts, zonesAway } from '#shared/clusters/zones-away.ts';
 import { labelZone, labelZoneId } from '#shared/kube/names.ts';
 import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { InputKind, ObjectOfKind } from '#shared/kube/types.ts';
@@ -142,6 +142,15 @@ it('without a zone it lists the zones', async () => {
       ],
     },
   ]);
+});
+
+it('back of a zone that a shift of EKS has sent away names the shift', async () => {
+  await register('c1', { a: 'euc1-az2', b: 'euc1-az3' });
+  const shift = { zone: 'a', sinceMs: nowMs, untilMs: nowMs + hourMs, by: 'ARC shift zs-1' };
+  await recordShifts(table, 'c1', { byShifts: [shift], reading: { state: 'read', sinceMs: nowMs } });
+  await expect(zone({ zone: 'a', to: 'back' })).rejects.toThrow(
+    'c1: no operator has sent traffic away from a: it is away by ARC shift zs-1, so cancel that in ARC',
+  );
 });
 
 it('--all skips clusters without the zone, and refuses a name of several places', async () => {
