@@ -106,6 +106,17 @@ it('with few metrics of clusters, a state of trouble is kept for the cluster onl
   expect(dimensionsOf('OldestDirtyAge', 'b')).toEqual([[], ['cluster']]);
 });
 
+it('with few metrics of clusters, a delay of endpoints is kept for the cluster only above the objective', () => {
+  const { lines, metrics } = recorded('few');
+  metrics.put('EndpointReadyDelay', 2_000, { cluster: 'a' });
+  for (const ms of [50, 3_000]) metrics.put('EndpointReadyDelay', ms, { cluster: 'b' });
+  metrics.flush();
+  expect(lines).toMatchObject([
+    { cluster: 'a', _aws: { CloudWatchMetrics: [{ Dimensions: [[]] }] } },
+    { cluster: 'b', _aws: { CloudWatchMetrics: [{ Dimensions: [[], ['cluster']] }] } },
+  ]);
+});
+
 it('observations with labels share the line of their cluster, unless a label or a metric has two values there', () => {
   const { lines, metrics } = recorded();
   metrics.put('SyncsWritten', 1, { cluster: 'a' });
