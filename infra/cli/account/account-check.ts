@@ -1,14 +1,22 @@
 /** `config check --account`: asks AWS, by calls that read, what no synthesis knows. */
+
+import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import type { Config } from '#infra/config/config.ts';
 import { httpTransport } from '#shared/clusters/api/transport.ts';
 import { type AccountDeps, checkCluster } from './account-cluster.ts';
-import type { Finding } from './account-finding.ts';
+import { type Finding, lacksRegion } from './account-finding.ts';
 import { checkHub } from './account-hub.ts';
 import { checkQuotas } from './account-quotas.ts';
 
 export async function checkAccount(deps: AccountDeps, config: Config): Promise<readonly Finding[]> {
   const { hub, clusters } = config;
-  const findings: Finding[] = [...(await checkQuotas(deps.aws, config)), ...(await checkHub(deps.aws, hub))];
+  const quotas = await checkQuotas(deps.aws, config);
+  // All further questions would have the same answer.
+  if (quotas.some(lacksRegion))
+    throw new UsageError(
+      'no region: set hub.region in the clusters file, AWS_REGION, or the region of your AWS profile (aws configure)',
+    );
+  const findings: Finding[] = [...quotas, ...(await checkHub(deps.aws, hub))];
   // One after the other: the command line of AWS is a process for each question.
   for (const cluster of clusters) findings.push(...(await checkCluster(deps, hub, cluster)));
   return findings;

@@ -35,6 +35,10 @@ export async function finding(
   }
 }
 
+/** The command line of AWS has no region, by its own words. */
+export const lacksRegion = ({ verdict, found }: Finding): boolean =>
+  verdict === 'unknown' && found.includes('You must specify a region');
+
 /** Resolves to undefined if AWS answers that the resource does not exist. */
 export async function unlessAbsent(answer: ReturnType<Aws>): Promise<unknown> {
   try {

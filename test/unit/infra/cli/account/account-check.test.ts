@@ -126,6 +126,15 @@ const of = (findings: readonly Finding[], verdict: Finding['verdict']): readonly
     .map(({ subject: whose, question }) => `${whose}: ${question}`);
 
 describe('config check --account', () => {
+  it('a missing region is said once, and nothing more is asked', async () => {
+    const noRegion = (): never => {
+      throw new Error('aws lambda get-account-settings: You must specify a region.');
+    };
+    await expect(asked({ 'lambda get-account-settings': noRegion })).rejects.toThrow(
+      /^no region: set hub\.region in the clusters file, AWS_REGION, or/,
+    );
+  });
+
   it('the check finds nothing wrong in an account that has what the file needs, by calls that read', async () => {
     const { findings, calls } = await asked();
     expect([of(findings, 'wrong'), of(findings, 'unknown')]).toEqual([[], []]);
