@@ -76,6 +76,8 @@ export class Culprit {
   readonly #random: Random;
   readonly #isOn: () => boolean;
   readonly #error: ClusterApiError;
+  /** Processes that the table has refused a call. */
+  readonly #refused = new WeakSet<Actor>();
 
   constructor(kind: Profile['culprit'], seed: number, isOn: () => boolean) {
     this.#kind = kind;
@@ -90,10 +92,21 @@ export class Culprit {
   /** Does the table refuse this call? */
   refuses(actor: Actor, pk: string): boolean {
     if (!this.#isOn() || actor.lucky) return false;
-    if (this.#kind === 'seldom') return actor.name.startsWith('sync-') && this.#random.chance(0.01);
+    if (this.#kind === 'seldom') return this.#refusesOnce(actor);
     if (this.#kind !== 'items' || !/^[^#]+#(WORK|OUT|COUNTS)#/.test(pk)) return false;
     const { namespace, name } = parseWorkKey(pk.replace(/#(OUT|COUNTS)#/, '#WORK#'));
     return isCulprit(namespace, name) && this.#random.chance(0.5);
+  }
+
+  /**
+   * Single refusals: where the table refuses a run's read and then the end of its lease too, the service waits
+   * until the lease ends.
+   */
+  #refusesOnce(actor: Actor): boolean {
+    if (!actor.name.startsWith('sync-') || !this.#random.chance(0.01) || this.#refused.has(actor))
+      return false;
+    this.#refused.add(actor);
+    return true;
   }
 
   api(api: ClusterApi): ClusterApi {
