@@ -97,7 +97,7 @@ it('a hub and its clusters in stacks of their own are synthesized, with the func
     name.startsWith('asset.'),
   );
   const shipped = await readFile(
-    join(installed.folder, 'node_modules/fleet-endpoints/dist/functions/sync/index.mjs'),
+    join(installed.folder, 'node_modules/fleet-endpoints/dist/functions/worker/index.mjs'),
     'utf8',
   );
   const codes = await Promise.all(

@@ -52,6 +52,7 @@ export const reads: readonly PlannedCommand[] = [
   { text: 'redrive CLUSTER', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'redrive CLUSTER --run', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'cluster opt-in CLUSTER', prints: /shop\/cart +fleet-endpoints, opt-in/ },
+  { text: 'cluster zone CLUSTER', prints: /zone-a +- +1 +\d+ +-/ },
   { text: 'cluster imports shop-a', prints: /imports active, exports shop/ },
   { text: 'opt-in check CLUSTER NAMESPACE/web', prints: /BLOCKS +Annotation +missing/, code: 1 },
 ];
@@ -75,6 +76,7 @@ export const switches: readonly PlannedCommand[] = [
   { text: 'cluster exports CLUSTER', prints: /exports shop/ },
   { text: 'cluster exports CLUSTER none', prints: /exports shop → none/ },
   { text: 'cluster zone CLUSTER ZONE away', prints: /zone-a/ },
+  { text: 'cluster zone CLUSTER ZONE back', prints: /zone-a/ },
   { text: 'cluster pause CLUSTER', prints: /active → paused\n.* a worker may still write until / },
   { text: 'cluster shadow CLUSTER', prints: /paused → shadow/ },
   { text: 'cluster active CLUSTER', prints: /no difference for \d+ s, 600 s are required/, code: 2 },

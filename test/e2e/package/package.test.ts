@@ -34,7 +34,7 @@ describe('the package', () => {
     const known = [
       /^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|SUPPORT\.md|clusters\.example\.yaml)$/,
       /^package\/dist\/programs\/(chunks|functions|infra)\/[\w./-]+\.js$/,
-      /^package\/dist\/functions\/(ingest|sync|sweep|register)\/index\.mjs(\.map)?$/,
+      /^package\/dist\/functions\/(worker|sweep|register)\/index\.mjs(\.map)?$/,
       /^package\/dist\/constructs\/(index\.js|package\.json|types\/[\w./-]+\.d\.ts)$/,
       /^package\/dist\/clusters\.schema\.json$/,
       /^package\/dist\/schemas\/[\w-]+\.schema\.json$/,
