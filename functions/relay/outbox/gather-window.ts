@@ -6,7 +6,7 @@ const memoryMs = 1_000;
  * ingest and the queue as much as its entries.
  */
 const minGatherMs = 20;
-const maxGatherMs = 200;
+const maxGatherMs = 80;
 /** The same for Endpoints and slices, which sync does not wait for, ms. */
 export const gatherOutputsMs = 1_000;
 /**
@@ -22,8 +22,8 @@ export const gatherEchoesMs = 10_000;
 const sparseChangesASecond = 30;
 
 /**
- * Growth of the window with the rate above that: 160 ms at 100 changes a second, which are 16 changes in a
- * message, and the longest (200 ms) from 120 on.
+ * Growth of the window with the rate above that: the longest (80 ms) from 60 changes a second on. A longer one
+ * saves messages of a storm, and each change waits for it.
  */
 const msForEachChangeASecond = 2;
 
