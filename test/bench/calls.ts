@@ -17,7 +17,7 @@ console.log(
 
 console.log('\nThe same by rate, as in `npm run churn`\n');
 console.log(
-  '| services × pods, changes | p50 / p99 / p99.9 ms | runs of 100 changes | calls of a run | calls of a change: relay, ingest, sync | Lambda ms a change |',
+  '| services × pods, changes | p50 / p99 / p99.9 ms | runs of 100 changes | calls of a change: relay, by events, by wake-ups | Lambda ms a change |',
 );
-console.log('| --- | --- | --- | --- | --- | --- |');
+console.log('| --- | --- | --- | --- | --- |');
 for (const row of await callsByRate()) console.log(row);

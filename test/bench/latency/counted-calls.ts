@@ -46,7 +46,6 @@ export async function callsByRate(): Promise<readonly string[]> {
     const cells = [
       changes.summary(),
       ((100 * runs) / count).toFixed(0),
-      (calls.sync / runs).toFixed(1),
       each.join(', '),
       (lambdaMs / count).toFixed(0),
     ];

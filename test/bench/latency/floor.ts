@@ -6,15 +6,14 @@ const draws = 200_000;
 
 /** Ways that no order of calls to the table can shorten. */
 const ways = {
-  'the watch, two ways over SQS, the write itself: no call to the table at all': { writes: 0 },
-  'the same, and one write before each of the two: the change is stored, the lease is taken': { writes: 2 },
-  'the same with the three writes in a row whose order is a guarantee: object, generation, lease': {
-    writes: 3,
+  'the watch, the way over SQS, the write itself: no call to the table at all': { writes: 0 },
+  'the same with the two writes in a row whose order is a guarantee: the object, then generation and lease': {
+    writes: 2,
   },
 } as const;
 
 /**
- * By the same distributions. Two ways over SQS are drawn, and of the two writes to the API server the later
+ * By the same distributions. The way over SQS is drawn, and of the two writes to the API server the later
  * one counts.
  */
 export function floors(): readonly { readonly what: string; readonly ms: string }[] {
@@ -24,7 +23,6 @@ export function floors(): readonly { readonly what: string; readonly ms: string 
     const total = (): number => {
       let ms =
         one('watch') +
-        one('queueToHandler') +
         one('queueToHandler') +
         Math.max(one('apiWrite'), one('apiWrite'));
       for (let i = 0; i < writes; i++) ms += one('tableWrite') + sdkMs;
