@@ -21,10 +21,7 @@ export function floors(): readonly { readonly what: string; readonly ms: string 
     const random = new Random(1);
     const one = (name: Parameters<typeof draw>[0]): number => draw(name, random.next());
     const total = (): number => {
-      let ms =
-        one('watch') +
-        one('queueToHandler') +
-        Math.max(one('apiWrite'), one('apiWrite'));
+      let ms = one('watch') + one('queueToHandler') + Math.max(one('apiWrite'), one('apiWrite'));
       for (let i = 0; i < writes; i++) ms += one('tableWrite') + sdkMs;
       return ms;
     };
