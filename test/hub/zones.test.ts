@@ -8,6 +8,7 @@ import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { switchZones, type ZoneAway } from '#shared/clusters/zones-away.ts';
 import { annotationTriggerTime, labelZone, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import { metaKey } from '#shared/store/keys.ts';
 import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
@@ -196,6 +197,25 @@ describe('a zone that an operator sends traffic away from', () => {
     await pass(120);
     expect(inSlices(world)).toBe('a-1,a-2,b-1,c-1');
     expect(await countDifferences(world.table, cluster)).toBe(0);
+  });
+
+  it('what the cluster’s own controllers leave out for a zonal shift has that reason, and an operator’s zone has none there', async () => {
+    const { world, pass } = await zonal([aService(), ...three], { mode: 'shadow' });
+    await pass(8);
+    const reasonOfA1 = async (): Promise<string | undefined> => {
+      const key = { cluster, namespace: 'default', name: 'svc' };
+      const { pods } = await explain(world.table, key, world.now);
+      return pods.find((p) => p.pod === 'a-1')?.slices[0]?.reason;
+    };
+    const away = { zone: 'a', sinceMs: world.now, untilMs: world.now + hourMs };
+    const recorded = async (state: { readonly [attribute: string]: readonly object[] }) =>
+      world.table.update(metaKey(cluster), {
+        set: Object.fromEntries(Object.entries(state).map(([name, value]) => [name, JSON.stringify(value)])),
+      });
+    await recorded({ awayOps: [{ ...away, by: 'me' }] });
+    expect(await reasonOfA1()).toBe('Ready');
+    await recorded({ awayOps: [], awayArc: [{ ...away, by: 'ARC shift' }] });
+    expect(await reasonOfA1()).toBe('ZoneAway');
   });
 
   it('the zones of a paused cluster do not change', async () => {

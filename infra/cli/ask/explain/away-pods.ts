@@ -23,10 +23,12 @@ export function awayPods(
   }: Pick<ExplainInput, 'cluster' | 'service' | 'pods' | 'nodes' | 'now'>,
   writers: Writers,
 ): AwayPods {
-  const away = awayNow(cluster, now);
-  const zones = new Set(away.map(({ zone }) => zone));
   const isOurs = ['write', 'preview'].includes(writers.slices.task) || writers.endpoints.task === 'write';
-  if (!service || zones.size === 0 || !isOurs) return { why: new Map(), isHeld: false };
+  const { settings, zones: known } = cluster;
+  // The controllers of EKS follow its zonal shifts, and no operator of the hub.
+  const away = awayNow({ settings, zones: isOurs ? known : { ...known, byOperators: [] } }, now);
+  const zones = new Set(away.map(({ zone }) => zone));
+  if (!service || zones.size === 0) return { why: new Map(), isHeld: false };
   const of = withOptInSelector(service, 'active');
   const selected = pods.flatMap(({ pod }) =>
     pod && selectorMatches(of.spec?.selector ?? {}, pod.metadata.labels) ? [pod] : [],
@@ -37,5 +39,5 @@ export function awayPods(
     .map(
       ({ metadata: { name }, spec }) => [name, awayReason(away, nodes.get(spec?.nodeName ?? ''))] as const,
     );
-  return { why: new Map(why), isHeld };
+  return { why: new Map(why), isHeld: isHeld && isOurs };
 }
