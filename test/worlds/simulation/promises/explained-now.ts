@@ -103,13 +103,22 @@ export class ExplainedNow {
     this.looks++;
     const recent = this.#reachedLately(key);
     for (const { pod, reachable, relation } of pods) {
-      const mayBe = recent.some(({ listed, reached }) => (reachable ? listed.has(pod) : !reached.has(pod)));
+      // One that is listed and is ready no more counts as not reachable, before the controllers have noticed.
+      const mayBe =
+        recent.some(({ listed, reached }) => (reachable ? listed.has(pod) : !reached.has(pod))) ||
+        (!reachable && !this.#isReady(key, pod));
       if (relation !== 'selected' || mayBe) continue;
       const [told, was] = reachable ? ['', 'not '] : ['not ', ''];
       this.#parts.fail(
         `explain ${key}: ${pod} is said to be ${told}reachable, and was ${was}so for ${lateMs / 1000} s: ${summary}`,
       );
     }
+  }
+
+  #isReady(key: string, name: string): boolean {
+    const [namespace = ''] = key.split('/');
+    const found = this.#parts.store.find('Pod', namespace, name) as unknown as Pod | undefined;
+    return found !== undefined && isPodReady(found);
   }
 
   #reachedLately(key: string): readonly Pick<Shown, 'reached' | 'listed'>[] {
