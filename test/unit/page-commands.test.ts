@@ -117,7 +117,10 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['kubectl expose', 'a part of a command'],
   ['kubectl get service -o wide', 'a part of a command'],
   ['aws deploy list-deployments', 'the local cloud lacks CodeDeploy'],
-  ['aws arc-zonal-shift start-zonal-shift', 'the local cloud lacks ARC; docs/first-run-on-aws.md has the row'],
+  [
+    'aws arc-zonal-shift start-zonal-shift',
+    'the local cloud lacks ARC; docs/first-run-on-aws.md has the row',
+  ],
   ['aws cloudformation continue-update-rollback', 'a stack of the local cloud gets stuck in no roll-back'],
   ['aws logs create-log-group', 'the local cloud takes lines of logs without a group'],
   ['aws logs put-subscription-filter', 'the local cloud sends no lines of logs'],
