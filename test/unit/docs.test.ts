@@ -35,6 +35,11 @@ function proseOf(page: string): readonly string[] {
     });
 }
 
+it('no page has the marks of a merge', () => {
+  const marked = pages.filter((page) => /^(<<<<<<<|>>>>>>>) /m.test(readFileSync(page, 'utf8')));
+  expect(marked).toEqual([]);
+});
+
 it('prose is wrapped at 110 characters, tables and what cannot be broken excepted', () => {
   const asOneWord = (line: string): string =>
     line.replace(/`[^`]*`|\[[^\]]*\]\([^)]*\)/g, (text) => 'x'.repeat(text.length));
