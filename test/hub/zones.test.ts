@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { readRuns } from '#infra/cli/ask/history-service.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
+import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { switchZones, type ZoneAway } from '#shared/clusters/zones-away.ts';
@@ -216,6 +217,31 @@ describe('a zone that an operator sends traffic away from', () => {
     expect(await reasonOfA1()).toBe('Ready');
     await recorded({ awayOps: [], awayArc: [{ ...away, by: 'ARC shift' }] });
     expect(await reasonOfA1()).toBe('ZoneAway');
+  });
+
+  it('a pod whose zone is away can be reached until it is taken out', async () => {
+    const refuse = async (): Promise<void> => {
+      if (isRefusing) throw new ClusterApiError('no', { status: 503 });
+    };
+    let isRefusing = false;
+    const { world, pass } = await smallCluster(
+      [inZone('a'), inZone('b'), inZone('c'), aService(), ...three],
+      { refuse },
+    );
+    await pass(8);
+    isRefusing = true;
+    await send(world, ['a']);
+    await pass(2);
+    const key = { cluster, namespace: 'default', name: 'svc' };
+    const { answer, pods, summary } = await explain(world.table, key, world.now);
+    expect(pods.map((p) => [p.pod, p.reachable])).toContainEqual(['a-1', true]);
+    // a-2 is not ready.
+    expect(answer).toMatchObject({ reachable: 3, live: 4 });
+    expect(answer?.currency).not.toBe('UpToDate');
+    expect(summary).toMatch(/^Partly reachable: 3 of 4 pods can be reached; /);
+    expect(answer?.causes.map(({ text }) => text).join()).toContain(
+      'a-1 is to leave with the zone and still listed',
+    );
   });
 
   it('the zones of a paused cluster do not change', async () => {

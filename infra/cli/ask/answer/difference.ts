@@ -15,6 +15,8 @@ export interface Difference {
   readonly missing: readonly string[];
   /** In a slice as ready, and gone, not ready or not selected. */
   readonly stale: readonly string[];
+  /** In a slice as ready, and ready, though its zone is away: it serves until it is taken out. */
+  readonly leaving: readonly string[];
   /** In a slice, on other ports. */
   readonly otherPorts: readonly string[];
 }
@@ -38,20 +40,24 @@ export function differenceOf(
     const pod = wanted.get(s.pod)?.pod;
     return pod && portMapKey(s.slice.ports) !== portsOf(pod).key;
   });
+  const listed = ready.filter(isStale).map((s) => s.pod);
+  const leaving = new Set(pods.filter((p) => p.cause?.code === 'ZoneAway').map((p) => p.name));
   return {
     missing: [...wanted.keys()].filter((name) => !readyNames.has(name)),
-    stale: [...new Set(ready.filter(isStale).map((s) => s.pod))],
+    stale: [...new Set(listed.filter((name) => !leaving.has(name)))],
+    leaving: [...new Set(listed.filter((name) => leaving.has(name)))],
     otherPorts: [...new Set(otherPorts.map((s) => s.pod))],
   };
 }
 
-export const isDifferent = ({ missing, stale, otherPorts }: Difference): boolean =>
-  missing.length + stale.length + otherPorts.length > 0;
+export const isDifferent = ({ missing, stale, leaving, otherPorts }: Difference): boolean =>
+  missing.length + stale.length + leaving.length + otherPorts.length > 0;
 
-export const differenceText = ({ missing, stale, otherPorts }: Difference): string =>
+export const differenceText = ({ missing, stale, leaving, otherPorts }: Difference): string =>
   [
     missing.length > 0 && `${someNames(missing)} ${areOf(missing)} ready and not listed`,
     stale.length > 0 && `${someNames(stale)} ${areOf(stale)} gone or not ready and still listed`,
+    leaving.length > 0 && `${someNames(leaving)} ${areOf(leaving)} to leave with the zone and still listed`,
     otherPorts.length > 0 && `${someNames(otherPorts)} ${areOf(otherPorts)} listed on the former ports`,
   ]
     .filter(Boolean)
@@ -64,7 +70,7 @@ const patienceMs = 5_000;
 
 /** The time of the newest change that made the difference, ms since the epoch. */
 export function changedAtMs({ pods, service }: World, difference: Difference): number {
-  const names = new Set([...difference.missing, ...difference.stale]);
+  const names = new Set([...difference.missing, ...difference.stale, ...difference.leaving]);
   const times = [
     ...pods.filter((p) => names.has(p.metadata.name)).flatMap(timesOf),
     ...(service?.metadata.managedFields ?? []).flatMap((f) => f.time ?? []),

@@ -166,7 +166,13 @@ const isCalm = (profile: Profile): boolean =>
   profile.goesBack === 'never' &&
   profile.culprit === 'none' &&
   profile.crashes + profile.pauses + profile.stalls + profile.hangs + profile.refusals === 0 &&
-  profile.relayKills + profile.relayFaults + profile.outageMs + profile.ingestOutageMs === 0;
+  // After a write without an answer the hub does not know what is served, until its circuit closes.
+  profile.apiFailures +
+    profile.relayKills +
+    profile.relayFaults +
+    profile.outageMs +
+    profile.ingestOutageMs ===
+    0;
 
 const isDoubted = ({ summary }: Explanation): boolean =>
   /is silent|not known|nothing runs until the first lists/.test(summary);
