@@ -9,7 +9,7 @@ import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './state/deps.ts';
 import { runUnderLease } from './worker.ts';
 
-/** What ingest takes as its port `inPlace`. */
+/** Makes the port `inPlace` of ingest. */
 export const runsInPlace = (deps: SyncDeps) => ({
   newLeaseId: deps.newLeaseId,
   run: (claims: readonly Claim[], deadlineMs: number): Promise<void> => runInPlace(deps, claims, deadlineMs),
@@ -20,10 +20,10 @@ export const runsInPlace = (deps: SyncDeps) => ({
  * this worker is stopped.
  */
 async function runInPlace(deps: SyncDeps, claims: readonly Claim[], deadlineMs: number): Promise<void> {
-  const { inPlaceAtOnce, inPlaceMs, briefCallMs } = deps.limits.sync;
+  const { servicesAtOnce, inPlaceMs, briefCallMs } = deps.limits.sync;
   const limits = { ...deps.limits, sync: { ...deps.limits.sync, callMs: briefCallMs } };
   const untilMs = Math.min(deadlineMs, deps.now() + inPlaceMs);
-  await concurrentlyToEnd(inPlaceAtOnce, claims, (claim) =>
+  await concurrentlyToEnd(servicesAtOnce, claims, (claim) =>
     runOrSendAgain({ ...deps, limits }, claim, untilMs),
   );
 }

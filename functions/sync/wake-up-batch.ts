@@ -39,7 +39,9 @@ export async function syncBatch(
     ([first]) => first && reconcilerOf(first.message.kind).atOnce,
   );
   await allToEnd(
-    [...byShare].map(([atOnce = servicesAtOnce, messages]) => concurrently(atOnce, messages, run)),
+    [...byShare].map(([atOnce = deps.limits.sync.servicesAtOnce, messages]) =>
+      concurrently(atOnce, messages, run),
+    ),
   );
   return failed;
 }
@@ -56,8 +58,6 @@ async function isHandled(deps: SyncDeps, message: WakeUpMessage, deadlineMs: num
     return false;
   }
 }
-
-const servicesAtOnce = 10;
 
 /**
  * Returns the readable messages of each service in the order of their receipt, and quarantines the others.

@@ -23,8 +23,8 @@ const sync = {
   briefCallMs: 3_000,
   /** Time for saving after the last call, ms. */
   saveMs: 2_000,
-  /** Maximum number of runs at once that an invocation makes for the changes that it has stored. */
-  inPlaceAtOnce: 10,
+  /** Maximum number of services that an invocation runs at once. */
+  servicesAtOnce: 10,
   /**
    * Time of an invocation for all these runs, ms. Their calls have the timeout `briefCallMs`, and the last
    * `reserveMs` is for a probe and for saving. Heartbeats of the next batch wait at most that long.

@@ -145,8 +145,8 @@ export async function claimUnread(
 }
 
 /**
- * Adds a generation and takes the lease in one write, if every part has done the newest generation and nobody has the
- * lease. Resolves to undefined, without a write, in any other case.
+ * Adds a generation and takes the lease in one write, if every part has done the newest generation and nobody
+ * has the lease. Resolves to undefined, without a write, in any other case.
  */
 export async function addAndClaim(
   table: Table,
@@ -244,9 +244,9 @@ export async function renew(
 }
 
 /**
- * Brings the end of the lease forward, and puts pending work into the index of overdue work, where work that was taken
- * as it was added is not yet. Resolves to the current item, or to undefined if the lease belongs to another worker or
- * is released.
+ * Brings the end of the lease forward, and puts pending work into the index of overdue work, where work that was
+ * taken as it was added is not yet. Resolves to the current item, or to undefined if the lease belongs to another
+ * worker or is released.
  */
 export async function expireLease(
   table: Table,

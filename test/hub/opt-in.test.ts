@@ -25,7 +25,14 @@ import type { Item } from '#shared/store/table.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
-import { aPod, aService, pods, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
+import {
+  aPod,
+  aService,
+  ownedByTheService,
+  pods,
+  type SmallCluster,
+  smallCluster,
+} from '#test/support/small-cluster.ts';
 
 const key = { cluster, namespace: 'default', kind: 'service', name: 'svc' } as const;
 const beside = { mode: 'shadow', optIn: 'active' } as const;
@@ -64,16 +71,7 @@ function aSlice(name: string, managedBy: string | undefined, addresses: readonly
         [labelServiceName]: 'svc',
         ...(managedBy !== undefined && { [labelSliceManagedBy]: managedBy }),
       },
-      ownerReferences: [
-        {
-          apiVersion: 'v1',
-          kind: 'Service',
-          name: 'svc',
-          uid: 'uid-svc',
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      ownerReferences: [ownedByTheService],
     },
     addressType: 'IPv4',
     endpoints: addresses.map((a, i) => ({

@@ -14,7 +14,7 @@ import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import { addAll } from '#shared/workqueue/add-all.ts';
 import { cluster, type HubWorld, type HubWorldOptions } from '#test/support/hub-world.ts';
 import { pod } from '#test/support/objects.ts';
-import { aService, node, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
+import { aService, node, optedIn, type SmallCluster, smallCluster } from '#test/support/small-cluster.ts';
 
 const silent = { info() {}, warn() {}, error() {}, with: () => silent };
 const hourMs = 3_600_000;
@@ -36,12 +36,6 @@ const podIn = (zone: string, i: number, { ready = true } = {}): RawObject =>
     ready,
     spec: { nodeName: `node-${zone}`, containers: [] },
   }) as unknown as RawObject;
-
-const optIn = (): RawObject =>
-  ({
-    ...aService({ selector: undefined }),
-    metadata: { ...aService().metadata, annotations: { 'fleet-endpoints/selector': 'app=a' } },
-  }) as RawObject;
 
 const zonal = (given: readonly RawObject[], options: Partial<HubWorldOptions> = {}): Promise<SmallCluster> =>
   smallCluster([inZone('a'), inZone('b'), inZone('c'), ...given], options);
@@ -103,7 +97,7 @@ describe('a zone that an operator sends traffic away from', () => {
   );
 
   it('the slices of a Service that opts in lose the zone, and get it back', async () => {
-    const { world, pass } = await zonal([optIn(), ...three], { mode: 'shadow', optIn: 'active' });
+    const { world, pass } = await zonal([optedIn(), ...three], { mode: 'shadow', optIn: 'active' });
     await pass(8);
     expect(slicesOf(world).map((s) => s.metadata.labels?.['endpointslice.kubernetes.io/managed-by'])).toEqual(
       [optInManagedBy],

@@ -4,6 +4,7 @@
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { ApiKind, ClusterApi } from '#shared/clusters/api/port.ts';
+import { annotationSelector } from '#shared/kube/names.ts';
 import { HubWorld, type HubWorldOptions } from './hub-world.ts';
 import { pod, service } from './objects.ts';
 
@@ -22,6 +23,22 @@ export const aService = (spec: object = {}, name = 'svc'): RawObject =>
     { selector: { app: 'a' }, ...spec },
     { name, namespace: 'default', uid: `uid-${name}`, creationTimestamp: createdAt },
   ) as unknown as RawObject;
+
+/** The owner of the slices of that Service. */
+export const ownedByTheService = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  name: 'svc',
+  uid: 'uid-svc',
+  controller: true,
+  blockOwnerDeletion: true,
+};
+
+/** The Service without a selector, which opts in with app=a. */
+export function optedIn(): RawObject {
+  const service = aService({ selector: undefined });
+  return { ...service, metadata: { ...service.metadata, annotations: { [annotationSelector]: 'app=a' } } };
+}
 
 /** Pod number i, dual-stack, on the one node. */
 export const aPod = (

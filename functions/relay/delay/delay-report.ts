@@ -24,7 +24,7 @@ export interface EndpointDelay {
 export class DelayReport {
   readonly #counts = new Map<string, DelayCount>();
   #slowest: readonly SlowService[] = [];
-  /** Of deleted pods since the beginning, by the upper bound of the bucket. */
+  /** Number of deleted pods since the relay started, by the upper bound of the bucket of their delay. */
   readonly #removals = new Map<number, number>();
 
   add(delay: EndpointDelay): void {

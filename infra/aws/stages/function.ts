@@ -1,5 +1,4 @@
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import {
@@ -21,7 +20,7 @@ import { acknowledge } from './acknowledge-finding.ts';
 import { keyUse, useOfKeys } from './customer-keys.ts';
 import { functionCode } from './function-code.ts';
 import { liveAlias } from './rollout.ts';
-import type { StageProps } from './stage-props.ts';
+import type { Network, StageProps } from './stage-props.ts';
 
 export interface HubFunctionProps extends StageProps {
   readonly code: FunctionName;
@@ -37,13 +36,6 @@ export interface HubFunctionProps extends StageProps {
    */
   readonly asynchronous?: { readonly why: string; readonly retries?: number; readonly maxAge?: Duration };
   readonly network?: Network | undefined;
-}
-
-export interface Network {
-  readonly vpc: IVpc;
-  readonly vpcSubnets?: SubnetSelection | undefined;
-  readonly securityGroups?: ISecurityGroup[] | undefined;
-  readonly proxyEnv: { readonly [name: string]: string };
 }
 
 /**

@@ -3,21 +3,17 @@ import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws
 import { RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
-import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { roleNameOf } from '#infra/config/role-names.ts';
 import { functionMemoryMiB } from '#shared/contract/function-memory.ts';
 import { grantClusterAccess } from './cluster-access.ts';
-import { HubFunction, type Network } from './function.ts';
+import { HubFunction } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
 import type { Snapshot } from './snapshot-table.ts';
-import type { StageProps } from './stage-props.ts';
+import type { ReachingStageProps } from './stage-props.ts';
 import { grantZonalShift } from './zonal-shift-access.ts';
 
-export interface SweepProps extends StageProps {
+export interface SweepProps extends ReachingStageProps {
   readonly snapshot: Snapshot;
-  readonly clusters: readonly ClusterConfig[];
-  readonly access: HubConfig['access'];
-  readonly network?: Network | undefined;
 }
 
 /** Runs each minute: publishes ages, wakes overdue work, verifies sessions, finishes switches of mode. */

@@ -1,19 +1,15 @@
 import { type Alias, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { ClusterConfig, HubConfig } from '#infra/config/config.ts';
 import { functionMemoryMiB } from '#shared/contract/function-memory.ts';
 import { grantClusterAccess } from './cluster-access.ts';
 import { workerTimeout } from './cluster-queues.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { HubFunction, type Network } from './function.ts';
+import { HubFunction } from './function.ts';
 import { acknowledgeQueuesOfAllClusters, queueOfAllClusters } from './queue-arns.ts';
-import type { StageProps } from './stage-props.ts';
+import type { ReachingStageProps } from './stage-props.ts';
 
-export interface WorkerProps extends StageProps {
+export interface WorkerProps extends ReachingStageProps {
   readonly deadLetters: DeadLetters;
-  readonly clusters: readonly ClusterConfig[];
-  readonly access: HubConfig['access'];
-  readonly network?: Network | undefined;
 }
 
 /**

@@ -6,14 +6,9 @@ import { thenLines } from '#infra/cli/ask/history-text.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
-import {
-  annotationSelector,
-  labelServiceName,
-  labelSliceManagedBy,
-  slicesManagedBy,
-} from '#shared/kube/names.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { metaKey } from '#shared/store/keys.ts';
-import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { aPod, aService, optedIn, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const key = { cluster: 'c', namespace: 'default', name: 'svc' };
 type World = Awaited<ReturnType<typeof smallCluster>>['world'];
@@ -23,10 +18,6 @@ const told = async (world: World): Promise<string> => {
   return [summary, ...(answer?.causes ?? []).map((c) => `${c.pods.join(' ')} ${c.text}`)].join('\n');
 };
 
-const optedIn = (): RawObject => {
-  const service = aService({ selector: undefined });
-  return { ...service, metadata: { ...service.metadata, annotations: { [annotationSelector]: 'app=a' } } };
-};
 /** As kube-controller-manager makes it. */
 const builtInSlice = (of: readonly number[]): RawObject => ({
   ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },

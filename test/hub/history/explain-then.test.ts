@@ -13,16 +13,13 @@ import { beginIncarnation } from '#shared/clusters/relay/sessions.ts';
 import type { ChosenMode } from '#shared/clusters/writer/mode.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
-import {
-  annotationSelector,
-  labelServiceName,
-  labelSliceManagedBy,
-  slicesManagedBy,
-} from '#shared/kube/names.ts';
+import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import {
   aPod,
   aService,
+  optedIn,
+  ownedByTheService,
   pods,
   type SmallCluster,
   smallCluster,
@@ -70,27 +67,13 @@ async function restored({ table, now }: HubWorld): Promise<void> {
   );
 }
 
-function optedIn(): RawObject {
-  const service = aService({ selector: undefined });
-  return { ...service, metadata: { ...service.metadata, annotations: { [annotationSelector]: 'app=a' } } };
-}
-
 const builtInSlice = (addresses: readonly string[]): RawObject => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
   metadata: {
     ...{ name: 'svc-built-in', namespace: 'default' },
     labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
-    ownerReferences: [
-      {
-        apiVersion: 'v1',
-        kind: 'Service',
-        name: 'svc',
-        uid: 'uid-svc',
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ],
+    ownerReferences: [ownedByTheService],
   },
   addressType: 'IPv4',
   endpoints: addresses.map((a, i) => ({

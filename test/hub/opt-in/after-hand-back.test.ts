@@ -4,21 +4,15 @@ import { handBackServices } from '#infra/cli/act/hand-back-services.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { addressesServed } from '#shared/controllers/opt-in/hand-over.ts';
 import {
-  annotationSelector,
   labelServiceName,
   labelSliceManagedBy,
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import { memoryClusterApi } from '#test/support/memory/cluster-memory.ts';
-import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { optedIn, ownedByTheService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const addresses = ['10.1.0.1', '10.1.0.2', '10.1.0.3'];
-
-const optedIn = (): RawObject => {
-  const service = aService({ selector: undefined });
-  return { ...service, metadata: { ...service.metadata, annotations: { [annotationSelector]: 'app=a' } } };
-};
 
 /** As the built-in controller makes it. */
 const theirs = (): RawObject => ({
@@ -27,16 +21,7 @@ const theirs = (): RawObject => ({
   metadata: {
     ...{ name: 'svc-theirs', namespace: 'default' },
     labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
-    ownerReferences: [
-      {
-        apiVersion: 'v1',
-        kind: 'Service',
-        name: 'svc',
-        uid: 'uid-svc',
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ],
+    ownerReferences: [ownedByTheService],
   },
   addressType: 'IPv4',
   endpoints: addresses.map((address, i) => ({

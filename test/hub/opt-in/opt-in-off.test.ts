@@ -21,7 +21,14 @@ import {
 import { metaKey, objectKey } from '#shared/store/keys.ts';
 import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
-import { aPod, aService, type Call, pods, smallCluster } from '#test/support/small-cluster.ts';
+import {
+  aPod,
+  aService,
+  type Call,
+  ownedByTheService,
+  pods,
+  smallCluster,
+} from '#test/support/small-cluster.ts';
 
 const key = { cluster, namespace: 'default', name: 'svc' };
 const beside = { mode: 'shadow', optIn: 'active' } as const;
@@ -51,16 +58,7 @@ const builtIn = (numbers: readonly number[], port = 8080): RawObject => ({
       namespace: 'default',
       labels: { [labelServiceName]: 'svc', [labelSliceManagedBy]: slicesManagedBy },
     },
-    ownerReferences: [
-      {
-        apiVersion: 'v1',
-        kind: 'Service',
-        name: 'svc',
-        uid: 'uid-svc',
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ],
+    ownerReferences: [ownedByTheService],
   },
   endpoints: numbers.map((i) => ({
     ...{

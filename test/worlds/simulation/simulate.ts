@@ -315,7 +315,7 @@ async function checkCluster(world: World, resynced: boolean): Promise<void> {
   }
 }
 
-/** EKS and the hub take a zone out at other times, and by other rules: that is no difference. */
+/** EKS takes a zone out earlier or later than the hub, and by its own rules: such differences do not count. */
 async function checkComparison({ table, scheduler }: World): Promise<readonly string[]> {
   const { byShifts = [] } = (await readCluster(table, cluster))?.zones ?? {};
   const differ = await listDifferences(table, cluster);

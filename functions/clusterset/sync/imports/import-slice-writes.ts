@@ -11,7 +11,7 @@ import type { EndpointSlice } from '#shared/kube/types.ts';
 /**
  * Creates and updates precede deletions. The cluster's policies refuse slices of sources and ranges that they
  * do not list: the rest of that source stays as it is, and the other sources are written. Resolves to the
- * first refusal of each such source, and to the slices that are there then.
+ * first refusal of each such source, and to the slices that the import has after these writes.
  */
 export async function applySlicePlan(
   run: ClustersetRun,

@@ -38,7 +38,7 @@ export function isEndpoint(pod: Pod, service: Service | undefined): boolean {
 /** Zones that traffic is away from. */
 export interface Away {
   readonly zones: ReadonlySet<string>;
-  /** Of a Service all of whose ready pods are there too. */
+  /** A Service whose ready pods are all in these zones loses them, too. */
   readonly takesAll: boolean;
 }
 
