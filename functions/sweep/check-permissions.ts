@@ -10,7 +10,7 @@ import { recordRights } from '#shared/clusters/writer/readiness.ts';
 import type { SweepDeps } from './sweep-deps.ts';
 import { sweepParts } from './wing.ts';
 
-/** Age at which rights are checked again, ms. */
+/** Age at which rights are checked again, ms. A cluster that did not answer is asked in the next run. */
 const rightsEveryMs = 600_000;
 
 /** Returns the clusters to check, the oldest answer first. A run has time for some of a large fleet. */
@@ -19,7 +19,8 @@ export function dueForCheck(deps: SweepDeps, clusters: readonly ClusterRecord[])
     !isActiveWithoutConflict(cluster) || cluster.optIn === 'shadow' || mayImport(cluster);
   const candidates = clusters.filter((cluster) => cluster.api && isCandidate(cluster));
   const due = candidates.filter(
-    ({ readiness: { rights } }) => !rights || deps.now() - rights.atMs >= rightsEveryMs,
+    ({ readiness: { rights } }) =>
+      !rights || rights.error !== undefined || deps.now() - rights.atMs >= rightsEveryMs,
   );
   return due.sort((a, b) => (a.readiness.rights?.atMs ?? 0) - (b.readiness.rights?.atMs ?? 0));
 }

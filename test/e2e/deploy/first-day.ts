@@ -253,11 +253,7 @@ export function firstDay(
       fact: 'the first is removed once it has drained: nothing of it is left in the table but its record and its audits',
       async check() {
         // Two minutes after it was taken out, and then the next run of sweep.
-        await eventually(
-          'shop is removed',
-          async () => /^shop +removed /m.test(await hub.cluster('list')),
-          4 * 60_000,
-        );
+        await eventually('shop is removed', async () => /^shop +removed /m.test(await hub.cluster('list')));
         const { TableName } = await hub.outputs(hub.hubStack);
         const { Items } = (await cloud.call('dynamodb', 'scan', { TableName })) as {
           Items: readonly { pk: { S: string }; sk: { S: string } }[];

@@ -58,7 +58,7 @@ export async function run(
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
-  timeoutMs = 90_000,
+  timeoutMs = 300_000,
 ): Promise<T> {
   const limit = Date.now() + timeoutMs;
   for (;;) {

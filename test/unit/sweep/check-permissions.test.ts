@@ -65,6 +65,9 @@ it('in shadow mode the rights of the writer are asked for every ten minutes, and
   });
   await sweepAfter(600_000);
   expect((await meta()).readiness.rights).toMatchObject({ error: 'unauthorized' });
+  answer(() => true);
+  await sweepAfter(60_000);
+  expect((await meta()).readiness.rights).toEqual({ atMs: 2_260_000, missing: [], optIn: [] });
 });
 
 it('an active cluster is not checked, but a paused one or one stopped by a second writer is: it may be active again', async () => {

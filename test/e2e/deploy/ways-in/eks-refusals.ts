@@ -77,14 +77,12 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
         await eventually(
           'EKS refuses the next probe for its name',
           async () => (await linesOf('SignatureDoesNotMatch')) > before,
-          120_000,
         );
         await isShown();
         await authenticator().configure(known);
         await eventually(
           'the slice of the service that opts in',
           async () => (await shop().sliceAddresses('opted')).join() === addresses.sort().join(),
-          180_000,
         );
         assert.match(await hub.command('cluster', 'list'), /^shop .* closed /m);
       },

@@ -69,17 +69,13 @@ export function secondHub({
   }
 
   const served = (hub: OwnersHub): Promise<unknown> =>
-    eventually(
-      'the slice of the service that opts in',
-      async () => {
-        const found = await clusters().shop.sliceAddresses('opted');
-        if (found.join() === [...optedIn].sort().join()) return true;
-        throw new Error(
-          `there are ${found} of ${[...optedIn]}; ${await hub.command('explain', 'shop', 'default/opted')}`,
-        );
-      },
-      120_000,
-    );
+    eventually('the slice of the service that opts in', async () => {
+      const found = await clusters().shop.sliceAddresses('opted');
+      if (found.join() === [...optedIn].sort().join()) return true;
+      throw new Error(
+        `there are ${found} of ${[...optedIn]}; ${await hub.command('explain', 'shop', 'default/opted')}`,
+      );
+    });
 
   return [
     {
