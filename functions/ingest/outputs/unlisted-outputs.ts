@@ -107,7 +107,8 @@ function comparisonOf(
 /** In shadow mode the slices of Services that opt in are ours, and the others the cluster's own. */
 function sourcesOf(cluster: ClusterRecord, { kind }: OutputListPart): readonly OutputSource[] {
   if (!isObserved(cluster)) return ['written'];
-  return kind === 'EndpointSlice' && writesOptIn(cluster) ? ['observed', 'written'] : ['observed'];
+  const hasWritten = cluster.modeSwitch.count > 0 || (kind === 'EndpointSlice' && writesOptIn(cluster));
+  return hasWritten ? ['observed', 'written'] : ['observed'];
 }
 
 /**

@@ -14,6 +14,7 @@ import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
 import { decodeObjectOf, type ObjectRecord, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import {
+  newestOutputs,
   type OutputRecord,
   type OutputSource,
   readOutputs,
@@ -107,12 +108,12 @@ export interface InputsToRead {
 }
 
 export async function readInputs(deps: SyncDeps, toRead: InputsToRead): Promise<Inputs> {
-  const { cluster, key, items, source } = toRead;
+  const { cluster, items } = toRead;
   const stored = decodeObjectOf('Service', items.serviceRecord);
   const service = stored && withOptInSelectorFor(stored, cluster);
   const prefetched = countingPrefetch(toRead);
   const [{ outputs, bodies }, triggers, { namespacePods, nodes }, rehearsal] = await allToEnd([
-    prefetched?.saved ?? savedOn(deps, key, source),
+    prefetched?.saved ?? savedOn(deps, toRead),
     toRead.triggers,
     selectsPods(service) ? readPodsAndNodes(deps, toRead, prefetched?.pods) : nothingToSelect,
     stored && rehearse(deps, toRead, stored),
@@ -169,17 +170,14 @@ async function rehearse(
   return service && { service, pods: selected(await readPods(deps, key), service.spec?.selector ?? {}) };
 }
 
-/**
- * The outputs of a source. After a switch from active to shadow these are the relay's last full outputs, or
- * else the hub's last writes.
- */
-async function savedOn(deps: SyncDeps, key: ServiceKey, source: OutputSource): Promise<SavedOutputs> {
-  const saved = await readSaved(deps.table, key, source);
-  if (saved.outputs.length > 0 || source !== 'observed') return saved;
-  return {
-    ...saved,
-    outputs: (await readOutputs(deps.table, key, 'written')).filter((o) => !isOursByOptIn(o)),
-  };
+/** In a cluster that was never switched, the hub has written slices of Services that opt in alone. */
+async function savedOn(
+  { table }: SyncDeps,
+  { cluster: { modeSwitch }, key, source }: InputsToRead,
+): Promise<SavedOutputs> {
+  if (source === 'written' || modeSwitch.count === 0) return readSaved(table, key, source);
+  const [saved, written] = await allToEnd([readSaved(table, key, source), readOutputs(table, key)]);
+  return { ...saved, outputs: newestOutputs(saved.outputs, written).filter((o) => !isOursByOptIn(o)) };
 }
 
 /** Rejects with PodsTooLarge. */

@@ -9,13 +9,12 @@ import { isObserved } from '#shared/clusters/writer/mode.ts';
 import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
 import type { Ending } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
-import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { decodeObjectOf, type ObjectRecord, objectsIn, readObjects } from '#shared/store/inputs/objects.ts';
 import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { recordsSince } from '#shared/store/outputs/history-records.ts';
-import { type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
+import { newestOutputs, type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
 import { readCounts } from '#shared/store/outputs/service-counts.ts';
 import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -98,9 +97,9 @@ async function readSaved(
   key: ServiceKey,
   cluster: ClusterRecord,
 ): Promise<readonly OutputRecord[]> {
-  const written = await readOutputs(table, key, 'written');
-  if (!isObserved(cluster)) return written;
-  const isByOptIn = ({ object }: OutputRecord): boolean =>
-    object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
-  return [...(await readOutputs(table, key, 'observed')), ...written.filter(isByOptIn)];
+  const [observed, written] = await Promise.all([
+    isObserved(cluster) ? readOutputs(table, key, 'observed') : [],
+    readOutputs(table, key, 'written'),
+  ]);
+  return newestOutputs(observed, written);
 }

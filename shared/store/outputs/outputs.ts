@@ -89,6 +89,22 @@ export async function readSaved(
   return { outputs, bodies };
 }
 
+/**
+ * Returns of each output the newer state. After a switch from active to shadow, an output that nobody has
+ * changed since is as the hub wrote it.
+ */
+export function newestOutputs(
+  observed: readonly OutputRecord[],
+  written: readonly OutputRecord[],
+): readonly OutputRecord[] {
+  const newest = new Map(observed.map((output) => [sortKey(output), output]));
+  for (const output of written) {
+    const other = newest.get(sortKey(output));
+    if (!other || other.version < output.version) newest.set(sortKey(output), output);
+  }
+  return [...newest.values()];
+}
+
 export interface ReadOptions {
   /** If the body is enough, its delta is not read. */
   readonly isEnough?: (body: SavedBody) => boolean;

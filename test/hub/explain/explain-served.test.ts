@@ -8,6 +8,7 @@ import { ClusterApiError } from '#shared/clusters/api/errors.ts';
 import { switchMode, switchOptIn } from '#shared/clusters/writer/mode-switch.ts';
 import { labelServiceName, labelSliceManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
 import { metaKey } from '#shared/store/keys.ts';
+import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import { aPod, aService, optedIn, pods, smallCluster } from '#test/support/small-cluster.ts';
 
 const key = { cluster: 'c', namespace: 'default', name: 'svc' };
@@ -62,6 +63,50 @@ describe('the first line', () => {
     await switchMode(world.table, 'c', 'shadow', world.now);
     await pass(20);
     expect((await ask(world)).summary).toMatch(/^Reachable: 3 of 3 pods can be reached/);
+  });
+
+  it('after a switch to shadow mode what the hub wrote last is served, until another client changes it', async () => {
+    const reached = async (): Promise<readonly string[]> =>
+      (await ask(world)).pods.filter((p) => p.reachable).map((p) => p.pod);
+    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInSlice([0, 1])], {
+      mode: 'shadow',
+    });
+    world.outputs = 'full';
+    await pass(20);
+    await switchMode(world.table, 'c', 'active', world.now);
+    await pass(20);
+    world.store.apply(aPod(2));
+    await pass(20);
+    expect(await reached()).toEqual(['pod-0', 'pod-1', 'pod-2']);
+    await switchMode(world.table, 'c', 'shadow', world.now);
+    await pass(20);
+    expect(await reached()).toEqual(['pod-0', 'pod-1', 'pod-2']);
+    expect(await countDifferences(world.table, 'c')).toBe(0);
+    // One output alone is seen.
+    const endpoints = world.store.find('Endpoints', 'default', 'svc') as RawObject;
+    world.store.apply({ ...endpoints, subsets: [] } as RawObject);
+    await pass(20);
+    expect(await reached()).toEqual(['pod-0', 'pod-1', 'pod-2']);
+    for (const { metadata } of world.store.list('EndpointSlice', 'default'))
+      world.store.remove('EndpointSlice', 'default', metadata.name);
+    await pass(20);
+    expect(await reached()).toEqual([]);
+  });
+
+  it('a list shows that what the hub wrote before a switch is gone', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    world.outputs = 'full';
+    await pass(20);
+    await switchMode(world.table, 'c', 'shadow', world.now);
+    await pass(20);
+    for (const { metadata } of world.store.list('EndpointSlice', 'default'))
+      world.store.remove('EndpointSlice', 'default', metadata.name);
+    // The relay was away.
+    world.queues.events.purge();
+    expect((await ask(world)).summary).toMatch(/^Reachable: 2 of 2/);
+    await world.sendInventory('after');
+    await pass(20);
+    expect((await ask(world)).summary).toMatch(/^Unreachable: 0 of 2/);
   });
 
   it('no pod counts of a Service without any slice', async () => {
