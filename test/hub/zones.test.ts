@@ -234,7 +234,7 @@ describe('a zone that an operator sends traffic away from', () => {
     expect(answer?.currency).not.toBe('UpToDate');
     expect(summary).toMatch(/^Partly reachable: 3 of 4 pods can be reached; /);
     expect(answer?.causes.map(({ text }) => text).join()).toContain(
-      'a-1 is to leave with the zone and still listed',
+      'a-1 is to be taken out and still listed',
     );
   });
 

@@ -129,6 +129,20 @@ describe('the first line', () => {
     );
   });
 
+  it('a pod whose node is gone can be reached until it is taken out, which the next change does', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(20);
+    world.store.remove('Node', '', 'node-a');
+    await pass(20);
+    const { answer, summary } = await ask(world);
+    expect(answer).toMatchObject({ reachable: 2, live: 2 });
+    expect(summary).toMatch(/^Reachable: 2 of 2 pods can be reached; its slices are not up to date/);
+    expect(await told(world)).toMatch(/its node node-a does not exist/);
+    world.store.apply(aPod(1, { ready: false }));
+    await pass(20);
+    expect((await ask(world)).answer).toMatchObject({ reachable: 0 });
+  });
+
   it('no pod counts that is listed without a port', async () => {
     const ports = [{ name: 'http', port: 80, targetPort: 'web', protocol: 'TCP' }];
     const { world, pass } = await smallCluster([aService({ ports }), aPod(0)]);

@@ -15,11 +15,13 @@ export interface Difference {
   readonly missing: readonly string[];
   /** In a slice as ready, and gone, not ready or not selected. */
   readonly stale: readonly string[];
-  /** In a slice as ready, and ready, though its zone is away: it serves until it is taken out. */
+  /** In a slice as ready, and ready, though its zone is away or its node gone: it serves until it is taken out. */
   readonly leaving: readonly string[];
   /** In a slice, on other ports. */
   readonly otherPorts: readonly string[];
 }
+
+const leaves: readonly (Cause['code'] | undefined)[] = ['ZoneAway', 'NodeUnknown'];
 
 /** `served` are the endpoints of the Service's own writer. */
 export function differenceOf(
@@ -41,7 +43,7 @@ export function differenceOf(
     return pod && portMapKey(s.slice.ports) !== portsOf(pod).key;
   });
   const listed = ready.filter(isStale).map((s) => s.pod);
-  const leaving = new Set(pods.filter((p) => p.cause?.code === 'ZoneAway').map((p) => p.name));
+  const leaving = new Set(pods.filter((p) => leaves.includes(p.cause?.code)).map((p) => p.name));
   return {
     missing: [...wanted.keys()].filter((name) => !readyNames.has(name)),
     stale: [...new Set(listed.filter((name) => !leaving.has(name)))],
@@ -57,7 +59,7 @@ export const differenceText = ({ missing, stale, leaving, otherPorts }: Differen
   [
     missing.length > 0 && `${someNames(missing)} ${areOf(missing)} ready and not listed`,
     stale.length > 0 && `${someNames(stale)} ${areOf(stale)} gone or not ready and still listed`,
-    leaving.length > 0 && `${someNames(leaving)} ${areOf(leaving)} to leave with the zone and still listed`,
+    leaving.length > 0 && `${someNames(leaving)} ${areOf(leaving)} to be taken out and still listed`,
     otherPorts.length > 0 && `${someNames(otherPorts)} ${areOf(otherPorts)} listed on the former ports`,
   ]
     .filter(Boolean)
