@@ -75,19 +75,26 @@ const statesOf = (item: Pick<WorkItem, 'kind' | 'parts'>): readonly PartState[] 
   partsOf[item.kind].map((part) => partState(item, part));
 
 /**
- * Returns the parts of the wake-up that still need to run. A part is left out if its generation is done, or
- * if a newer pending retry covers the generation. After a restore of the table the item's count may be behind
- * the message's, so the item's count decides.
+ * Returns the parts to run for the wake-up, or none if it needs no run. A part of it is left out if its
+ * generation is done, or if a newer pending retry covers the generation. After a restore of the table the
+ * item's count may be behind the message's, so the item's count decides. A run for one part also runs another
+ * one that is behind without a retry: the wake-up of its generation may come only at the end of a lease.
  */
 export function partsToRun(message: Received, item: WorkItem): readonly Part[] {
   const generation =
     message.generation === 'latest' ? item.generation : Math.min(message.generation, item.generation);
-  return partsOf[item.kind].filter((part) => {
+  const isAskedFor = (part: Part): boolean => {
     const number = message.retryNumbers[part];
     if (number === undefined) return false;
     const { doneGeneration, retryGeneration, retryNumber } = partState(item, part);
     return doneGeneration < generation && !(generation <= retryGeneration && number < retryNumber);
-  });
+  };
+  const isNew = (part: Part): boolean => {
+    const { doneGeneration, retryGeneration } = partState(item, part);
+    return Math.max(doneGeneration, retryGeneration) < item.generation;
+  };
+  const parts = partsOf[item.kind];
+  return parts.some(isAskedFor) ? parts.filter((part) => isAskedFor(part) || isNew(part)) : [];
 }
 
 export const partsBehind = (item: WorkItem): readonly Part[] =>

@@ -36,11 +36,11 @@ describe('the controllers of a wake-up that there is reason to run', () => {
   });
 
   it('a controller whose generation is done does not run', () => {
-    expect(partsToRun(fresh(3), work(4, { doneGeneration: 3 }, { doneGeneration: 2 }))).toEqual(['slices']);
+    expect(partsToRun(fresh(3), work(3, { doneGeneration: 3 }, { doneGeneration: 2 }))).toEqual(['slices']);
   });
 
   it('a controller does not run while a newer retry covers its generation', () => {
-    const item = work(3, { retryGeneration: 3, retryNumber: 2 });
+    const item = work(3, { retryGeneration: 3, retryNumber: 2 }, { doneGeneration: 3 });
     expect(partsToRun(retry(3, 0), item)).toEqual([]);
     expect(partsToRun(retry(3, 1), item)).toEqual([]);
     expect(partsToRun(retry(3, 2), item)).toEqual(['endpoints']);
@@ -53,9 +53,22 @@ describe('the controllers of a wake-up that there is reason to run', () => {
     ]);
   });
 
+  it('a retry of one controller runs the other one too, if that is behind and no retry of its own covers it', () => {
+    expect(partsToRun(retry(3, 2), work(4, { retryGeneration: 3, retryNumber: 2 }))).toEqual([
+      'endpoints',
+      'slices',
+    ]);
+    const waiting = { retryGeneration: 4, retryNumber: 5 };
+    expect(partsToRun(retry(3, 2), work(4, { retryGeneration: 3, retryNumber: 2 }, waiting))).toEqual([
+      'endpoints',
+    ]);
+  });
+
   it('a message from before the table was restored runs for the generation that the item has', () => {
-    expect(partsToRun(retry(90, 0), work(2, { doneGeneration: 1 }))).toEqual(['endpoints']);
-    expect(partsToRun(retry(90, 0), work(2, { doneGeneration: 2 }))).toEqual([]);
+    expect(partsToRun(retry(90, 0), work(2, { doneGeneration: 1 }, { doneGeneration: 2 }))).toEqual([
+      'endpoints',
+    ]);
+    expect(partsToRun(retry(90, 0), work(2, { doneGeneration: 2 }, { doneGeneration: 2 }))).toEqual([]);
   });
 
   it('a service without a work item has no runs', () => {
