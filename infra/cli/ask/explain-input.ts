@@ -9,6 +9,7 @@ import { isObserved } from '#shared/clusters/writer/mode.ts';
 import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
 import type { Ending } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
+import { isOfFormerService } from '#shared/controllers/slices/planned-slice.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { decodeObjectOf, type ObjectRecord, objectsIn, readObjects } from '#shared/store/inputs/objects.ts';
 import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
@@ -58,15 +59,18 @@ export async function readServiceInput(table: Table, { record, ...known }: OfSer
     readTriggers(table, key, work.triggers),
   ]);
   const withContent = outputs.filter((o) => !o.isMetadataOnly);
+  const service = decodeObjectOf('Service', record);
+  const isPresent = (slice: EndpointSlice): boolean =>
+    !isObserved(cluster) || !service || !isOfFormerService(slice, service);
   return {
     ...known,
-    service: decodeObjectOf('Service', record),
+    service,
     ...{ work, triggers, hints, lastEnding, difference },
     saved: {
       endpoints: withContent.find((o) => o.kind === 'Endpoints')?.object as Endpoints | undefined,
-      slices: withContent.flatMap((o) =>
-        o.kind === 'EndpointSlice' && o.object ? [o.object as EndpointSlice] : [],
-      ),
+      slices: withContent
+        .flatMap((o) => (o.kind === 'EndpointSlice' && o.object ? [o.object as EndpointSlice] : []))
+        .filter(isPresent),
       withoutContent: outputs.filter((o) => o.isMetadataOnly).map((o) => o.kind),
     },
     ...(foreign && now < conflictUntilMs(foreign, cluster) && { conflict: foreign }),

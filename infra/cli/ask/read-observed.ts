@@ -9,7 +9,7 @@ import type { Then } from '#infra/cli/ask/history/then.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { addressesOf } from '#shared/controllers/history/addresses.ts';
 import type { ObservedRecord } from '#shared/controllers/history/observed-record.ts';
-import { isOwnedBy } from '#shared/controllers/slices/planned-slice.ts';
+import { isOfFormerService } from '#shared/controllers/slices/planned-slice.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readObservedTexts } from '#shared/store/outputs/observed-records.ts';
@@ -62,8 +62,7 @@ function doubtOf(
   if (incarnationOf(version) < incarnation && atMs >= incarnationSinceMs)
     return `the cluster was restored, or created again, before ${exactTime(incarnationSinceMs)}: no list has had ${what} since`;
   if (!service) return `the hub does not know the Service, and ${what} may be gone with it`;
-  const owners = object.metadata.ownerReferences?.filter((o) => o.kind === 'Service') ?? [];
-  return owners.length > 0 && !isOwnedBy(object as EndpointSlice, service)
+  return isOfFormerService(object as EndpointSlice, service)
     ? `${what} is of a former Service of that name, and may be gone with it`
     : undefined;
 }

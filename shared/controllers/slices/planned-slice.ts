@@ -45,3 +45,7 @@ export function isOwnedBy(slice: EndpointSlice, service: Service): boolean {
     (o) => o.uid === service.metadata.uid && o.kind === 'Service' && o.apiVersion === 'v1',
   );
 }
+
+/** Returns true if the slice is another Service's of that name, with which it goes. */
+export const isOfFormerService = (slice: EndpointSlice, service: Service): boolean =>
+  (slice.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service') && !isOwnedBy(slice, service);

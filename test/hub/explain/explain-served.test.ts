@@ -109,6 +109,20 @@ describe('the first line', () => {
     expect((await ask(world)).summary).toMatch(/^Unreachable: 0 of 2/);
   });
 
+  it('a slice of a former Service of that name does not count, which goes with it', async () => {
+    const slice = builtInSlice([0, 1]);
+    const owners = [{ apiVersion: 'v1', kind: 'Service', name: 'svc', uid: 'former', controller: true }];
+    const former = { ...slice, metadata: { ...slice.metadata, ownerReferences: owners } } as RawObject;
+    const { world, pass } = await smallCluster([aService(), ...pods(2)], { mode: 'shadow' });
+    world.outputs = 'full';
+    world.store.apply(former);
+    await pass(20);
+    expect((await ask(world)).summary).toMatch(/^Unreachable: 0 of 2/);
+    world.store.apply(builtInSlice([0, 1]));
+    await pass(20);
+    expect((await ask(world)).summary).toMatch(/^Reachable: 2 of 2/);
+  });
+
   it('no pod counts of a Service without any slice', async () => {
     const { world, pass } = await smallCluster([optedIn(), ...pods(3)], { mode: 'shadow' });
     await pass(8);
