@@ -98,10 +98,14 @@ function unserved({ deps, cluster, rounds }: FailedRun, error: ClusterApiError):
   return failureOf(error) === 'connection' ? { ...again, coalesceSeconds: again.requeueAfterSeconds } : again;
 }
 
+/** A fault of the hub's own table or queues. The SDK has tried the call again. */
+const isOfAws = (error: unknown): boolean =>
+  error instanceof Error && ('$metadata' in error || isOfAws(error.cause));
+
 /**
  * Throws an error that came neither from the cluster's API nor from a run that is to be requeued. With
- * `fields`, for the log, the run fails instead: with a fault of ours in the objects of one service it would
- * hold its lease and come back for ever.
+ * `fields`, for the log, the run fails instead of a fault of ours in the objects of one service, with which it
+ * would come back for ever.
  */
 export async function outcomeOf(
   run: FailedRun,
@@ -116,7 +120,7 @@ export async function outcomeOf(
   }
   if (error instanceof ClusterApiError)
     return (await faultOf(run, error, call)) ?? { kind: 'failed', error: error.message };
-  if (!fields) throw error;
+  if (!fields || isOfAws(error)) throw error;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   run.deps.log.error('run failed unexpectedly', { ...fields, error: text });
   return { kind: 'failed', error: String(error) };

@@ -117,4 +117,14 @@ describe('a failed call', () => {
       await ended(new RequeueAfter({ kind: 'requeued', reason: 'y', requeueAfterSeconds: 3 }), 'read'),
     ).toBe('y 3 s');
   });
+
+  it('with fields for the log an error is the run’s own failure, unless the table or a queue refused a call', async () => {
+    const { log } = { log: { info() {}, warn() {}, error() {}, with: () => log } };
+    const run = { deps: { log, metrics: { put() {} } }, cluster: { id: 'c' } } as never;
+    const throttled = Object.assign(new Error('too many requests'), { $metadata: { attempts: 6 } });
+    const addsNothing = new Error('no work can be added', { cause: throttled });
+    expect(await outcomeOf(run, new TypeError('x'), 'write', {})).toMatchObject({ kind: 'failed' });
+    await expect(outcomeOf(run, throttled, 'write', {})).rejects.toThrow(throttled);
+    await expect(outcomeOf(run, addsNothing, 'write', {})).rejects.toThrow(addsNothing);
+  });
 });

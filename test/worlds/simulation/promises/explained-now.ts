@@ -118,7 +118,8 @@ export class ExplainedNow {
   #isReady(key: string, name: string): boolean {
     const [namespace = ''] = key.split('/');
     const found = this.#parts.store.find('Pod', namespace, name) as unknown as Pod | undefined;
-    return found !== undefined && isPodReady(found);
+    // One that has ended is still listed, and answers no more.
+    return found !== undefined && isPodReady(found) && !isPodTerminal(found);
   }
 
   #reachedLately(key: string): readonly Pick<Shown, 'reached' | 'listed'>[] {

@@ -24,7 +24,10 @@ export interface Faults {
   readonly isServed?: (kind: string) => boolean;
 }
 
-const refused: Flaw = { error: new Error('ProvisionedThroughputExceeded'), when: 'before' };
+/** As the SDK throws it. */
+const ofAws = (text: string): Error => Object.assign(new Error(text), { $metadata: {} });
+
+const refused: Flaw = { error: ofAws('ProvisionedThroughputExceeded'), when: 'before' };
 
 export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
   const flaw = (writes: boolean, pk = ''): Flaw | undefined => {
@@ -32,7 +35,7 @@ export function tablePort(actor: Actor, table: Table, faults: Faults): Table {
     if (actor.lucky || faults.isOver() || !faults.random.chance(faults.profile.refusals)) return undefined;
     if (writes && faults.random.chance(0.5))
       return {
-        error: new Error('the answer of the table got lost'),
+        error: ofAws('the answer of the table got lost'),
         when: faults.random.pick(['after', 'twice']),
       };
     return refused;
@@ -108,7 +111,7 @@ export function queuePort(actor: Actor, queue: Queue, faults: Faults): MessageQu
       let flaw: Flaw | undefined;
       if (!actor.lucky && !faults.isOver() && faults.random.chance(faults.profile.refusals)) {
         flaw = {
-          error: new Error('the queue did not answer'),
+          error: ofAws('the queue did not answer'),
           when: faults.random.pick(['before', 'after', 'twice']),
         };
       }
