@@ -94,8 +94,14 @@ export class ExplainedNow {
     for (const { metadata } of this.#parts.store.list('Service')) {
       const { namespace = '', name } = metadata;
       const explanation = isOfTenant(namespace) ? undefined : await this.#explain(namespace, name);
-      if (explanation?.answer && !isDoubted(explanation)) this.#compare(`${namespace}/${name}`, explanation);
+      if (explanation?.answer && !isDoubted(explanation) && !this.#isUnsent(explanation))
+        this.#compare(`${namespace}/${name}`, explanation);
     }
+  }
+
+  /** In shadow mode the relay of a cluster that was active before sends no content to compare with. */
+  #isUnsent({ summary }: Explanation): boolean {
+    return !this.#parts.profile.isBeside && /own controllers|not confirmed yet/.test(summary);
   }
 
   /** Each pod that is said to be reached was so within the last moments, and each other was not. */
