@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): their part of a cluster's record and wake-ups. */
+/** The door of services across clusters (docs/use/clusterset.md): their part of a cluster's record and wake-ups. */
 
 import type { ClusterRecord } from './clusters/record.ts';
 import { setRegistration } from './clusterset/membership/registered-membership.ts';

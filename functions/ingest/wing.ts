@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): what a batch does for them. */
+/** The door of services across clusters (docs/use/clusterset.md): what a batch does for them. */
 
 import { ingestForSet } from '#functions/clusterset/ingest/ingest-for-set.ts';
 import type { IngestPart } from './batch/batch-context.ts';

@@ -20,7 +20,7 @@ import { IdentityCheck } from './source/identity-check.ts';
  */
 const beatAgainMs = 1_000;
 /**
- * Delay of the second heartbeat, ms. A silent source of imports counts again with it (docs/clusterset.md), so
+ * Delay of the second heartbeat, ms. A silent source of imports counts again with it (docs/use/clusterset.md), so
  * it comes sooner than later heartbeats.
  */
 const returnMs = 15_000;

@@ -19,7 +19,7 @@ const giveBackMs = 2_000;
  * same address), the next session begins.
  *
  * With an election each term of this relay as leader begins with a session. A standby reads nothing but the
- * Lease (docs/decisions/0013).
+ * Lease (docs/develop/decisions/0013).
  */
 export class Relay {
   readonly #deps: RelayDeps;

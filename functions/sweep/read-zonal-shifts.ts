@@ -1,6 +1,6 @@
 /**
  * Zonal shifts of clusters of EKS: looked at once a minute, as EKS itself does. EKS takes the pods of the zone
- * out of the endpoints that it writes, and the hub out of those that it writes (docs/zones.md).
+ * out of the endpoints that it writes, and the hub out of those that it writes (docs/use/zones.md).
  */
 import type { Shift } from '#shared/clusters/api/arc-zonal-shift.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';

@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): the steps of a run for them. */
+/** The door of services across clusters (docs/use/clusterset.md): the steps of a run for them. */
 
 import { sweepForSet } from '#functions/clusterset/sweep/sweep-for-set.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';

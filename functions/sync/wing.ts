@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): the reconcilers of exports and imports. */
+/** The door of services across clusters (docs/use/clusterset.md): the reconcilers of exports and imports. */
 
 import { exportWork, importWork } from '#functions/clusterset/sync/reconcile-clusterset.ts';
 import type { WorkKind } from '#shared/kube/work-kinds.ts';

@@ -1,6 +1,6 @@
 /**
  * The worker has credentials for every cluster, and it parses messages that come from one: an invocation reaches
- * the API of that cluster alone (docs/security.md).
+ * the API of that cluster alone (docs/operate/security.md).
  */
 import type { SyncDeps } from '#functions/sync/state/deps.ts';
 

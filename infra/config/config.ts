@@ -50,9 +50,9 @@ export interface HubConfig {
    * at once, without regard to alarms.
    */
   readonly rollout: 'gradual' | 'at-once';
-  /** Settings that all exporters and importers share (docs/clusterset.md). */
+  /** Settings that all exporters and importers share (docs/use/clusterset.md). */
   readonly clusterset?: ClustersetConfig | undefined;
-  /** Address of docs/runbook.md for the person on call. Alarms link to its headings. */
+  /** Address of docs/operate/runbook.md for the person on call. Alarms link to its headings. */
   readonly runbookUrl?: string | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface ClusterConfig {
   readonly labels: Labels;
   /** The first one; `fleet-endpoints cluster` switches it later, and a deploy does not switch it back. */
   readonly mode: 'shadow' | 'active' | 'paused';
-  /** The first one, as the mode: for Services that opt in by annotation (docs/opt-in.md). */
+  /** The first one, as the mode: for Services that opt in by annotation (docs/use/opt-in.md). */
   readonly optIn: 'off' | 'shadow' | 'active';
   /**
    * Imports of Services that other clusters export. A change of the file is applied; otherwise a switch by

@@ -171,7 +171,7 @@ export const hubShape: Shape<HubConfig> = fields(
     ...keysOf('hubKeys'),
     runbookUrl: optional(
       webPage,
-      'docs/runbook.md can be read at this address. Alarms link to its headings.',
+      'docs/operate/runbook.md can be read at this address. Alarms link to its headings.',
     ),
   },
   'HubInput',

@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): their keys of clusters.yaml, and what follows. */
+/** The door of services across clusters (docs/use/clusterset.md): their keys of clusters.yaml, and what follows. */
 
 import { setKeys } from '#infra/clusterset/config/clusterset-keys.ts';
 import type { ClustersetTasks } from '#infra/relay/set-tasks.ts';

@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): what the console's API says about them. */
+/** The door of services across clusters (docs/use/clusterset.md): what the console's API says about them. */
 
 import { consoleOfSet } from '#infra/clusterset/console/clusterset-console.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';

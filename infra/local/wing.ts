@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): their part of a local run. */
+/** The door of services across clusters (docs/use/clusterset.md): their part of a local run. */
 
 import { localSet } from '#infra/clusterset/local/clusterset-options.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';

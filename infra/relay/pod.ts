@@ -22,7 +22,7 @@ export const noExtras: PodExtras = { extraEnv: [], extraVolumes: [], extraVolume
 
 /**
  * A class of every cluster. It is also effective outside kube-system, unless a quota limits the class
- * (docs/getting-started.md).
+ * (docs/operate/getting-started.md).
  */
 export const criticalPriority = 'system-cluster-critical';
 

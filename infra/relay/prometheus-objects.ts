@@ -1,6 +1,6 @@
 /**
  * The objects by which the Prometheus operator scrapes the relays of a cluster and alerts on them, for the
- * Helm chart. docs/monitoring.md explains the alerts.
+ * Helm chart. docs/operate/monitoring.md explains the alerts.
  */
 import type { Manifest } from './manifest-yaml.ts';
 

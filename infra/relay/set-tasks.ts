@@ -1,6 +1,6 @@
 /**
  * Additional reads of the relay and writes of the writer in a cluster that takes part in a set
- * (docs/clusterset.md).
+ * (docs/use/clusterset.md).
  */
 export interface ClustersetTasks {
   /** Left out: the cluster exports alone. */

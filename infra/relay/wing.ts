@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): their objects in the manifest and the chart. */
+/** The door of services across clusters (docs/use/clusterset.md): their objects in the manifest and the chart. */
 
 import { setObjects } from '#infra/clusterset/relay/clusterset-objects.ts';
 import type { Named } from './admission-policy.ts';

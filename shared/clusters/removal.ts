@@ -1,5 +1,5 @@
 /**
- * The removal of a cluster whose stack was deleted (docs/decisions/0011). It drains, its records are purged,
+ * The removal of a cluster whose stack was deleted (docs/develop/decisions/0011). It drains, its records are purged,
  * and then it is `removed`. An entry in the list of clusters, its audit records, and the numbers that it
  * would continue from stay. A rebuild takes the same steps on purpose.
  */

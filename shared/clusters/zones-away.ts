@@ -1,5 +1,5 @@
 /**
- * Zones of a cluster that traffic is to leave (docs/zones.md). An operator's switch ends by itself: each run reads the time
+ * Zones of a cluster that traffic is to leave (docs/use/zones.md). An operator's switch ends by itself: each run reads the time
  * of its end.
  */
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';

@@ -28,7 +28,7 @@ export const relayEnv = {
    * are read.
    */
   connectionFile: 'KUBE_CONNECTION_FILE',
-  /** `1`: the relay also watches Namespaces, ServiceExports and ServiceImports (docs/clusterset.md). */
+  /** `1`: the relay also watches Namespaces, ServiceExports and ServiceImports (docs/use/clusterset.md). */
   clusterset: 'RELAY_CLUSTERSET',
 } as const;
 

@@ -13,7 +13,7 @@ export interface Feature {
   readonly what: string;
   /** The first minor version that has it switched on. */
   readonly from: string;
-  /** Statement of docs/behaviour.md, for a feature of the controllers. */
+  /** Statement of docs/develop/behaviour.md, for a feature of the controllers. */
   readonly statement?: string;
   /** Shadow mode expects outputs without it from an older version. */
   readonly isComparedWithout?: true;
@@ -21,7 +21,7 @@ export interface Feature {
 
 /**
  * Features of the built-in controllers or the API server that an older version lacks. Each has a row in
- * docs/versions.md.
+ * docs/operate/versions.md.
  */
 export const features = {
   sidecarPorts: {

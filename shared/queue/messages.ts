@@ -3,7 +3,7 @@ import type { EndpointDelayReport, RemovalDelay } from '#shared/contract/endpoin
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
-/** Raise the version if a reader of the former version could not understand a message (docs/upgrading.md). */
+/** Raise the version if a reader of the former version could not understand a message (docs/operate/upgrading.md). */
 export const messageVersion = 1;
 
 /**
@@ -86,7 +86,7 @@ export interface OutputEntry {
   readonly deleted?: true;
   /** Endpoints that hold a leader-election record (EP-70). */
   readonly leader?: true;
-  /** Set if the entry returns for its second look (docs/architecture.md, "Echo"). */
+  /** Set if the entry returns for its second look (docs/develop/architecture.md, "Echo"). */
   readonly secondLook?: true;
   /** Field manager that wrote `object` last, and how late a slice shows the change of a pod, ms. */
   readonly manager?: string;

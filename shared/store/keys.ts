@@ -1,5 +1,5 @@
 /**
- * The key of every record in the table (docs/architecture.md, "Records", lists their content and writers).
+ * The key of every record in the table (docs/develop/architecture.md, "Records", lists their content and writers).
  * Names come from messages, so each key escapes the characters that separate its parts, and each reader of a
  * key unescapes them. Kubernetes does not allow these characters in names, and shared/queue/parse.ts refuses
  * them: the escape is a second barrier.

@@ -127,7 +127,7 @@ async function waitForLeaseEnd(deps: WorkQueueDeps, { service, message, lease, n
 /**
  * Returns true if the lease lasts for a save that begins now. A worker takes a lease over only after its end,
  * so the clock proves what a read of the item would prove. Call before saving the writes of a run
- * (docs/architecture.md, "Echo").
+ * (docs/develop/architecture.md, "Echo").
  */
 export const isHeld = (deps: Pick<WorkQueueDeps, 'now' | 'limits'>, { item }: Pick<Claim, 'item'>): boolean =>
   deps.now() + deps.limits.sync.saveMs < (item.lease?.untilMs ?? 0);

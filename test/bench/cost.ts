@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- cost`: what a change of a pod costs, and the bill of a month, in Markdown for
- * docs/cost.md. The real ingest, sync and sweep run over a table, queues and logs in memory that count as AWS
+ * docs/operate/cost.md. The real ingest, sync and sweep run over a table, queues and logs in memory that count as AWS
  * bills; what a batch takes of Lambda is an estimate for AWS (cost/prices.ts).
  */
 import { costOfChanges, costOfHistory, printChanges } from './cost/changes.ts';

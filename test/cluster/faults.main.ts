@@ -59,7 +59,7 @@ async function churned(scene: Scene, seconds: number): Promise<readonly string[]
   return Object.entries(lost).flatMap(([kind, n]) => (n > 0 ? [`${n} flips were lost in ${kind}`] : []));
 }
 
-/** Promises of docs/architecture.md. */
+/** Promises of docs/develop/architecture.md. */
 const failOverMs = 10_000;
 
 /** Hits the leading relay by each fault, and compares with kube-controller-manager's own fail-over. */

@@ -80,9 +80,9 @@ it('the relay’s manifest is applied by getting-started’s command, and restar
     join(folder, 'relay.yaml'),
     toYaml(relayManifest({ ...install, program: { image: 'any' } })),
   );
-  await shell(commandWith('docs/getting-started.md', 'kubectl apply --server-side'));
+  await shell(commandWith('docs/operate/getting-started.md', 'kubectl apply --server-side'));
   const { stdout } = await shell(
-    commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints rollout restart'),
+    commandWith('docs/operate/runbook.md', 'kubectl -n fleet-endpoints rollout restart'),
   );
   expect(stdout).toBe('deployment.apps/relay restarted\n');
 });
@@ -101,7 +101,7 @@ it('the runbook’s command deletes the imports of a cluster that has left, and 
   ];
   await writeFile(join(folder, 'imports.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   await shell('kubectl apply -f imports.json');
-  await shell(commandWith('docs/clusterset.md', 'kubectl delete serviceimports'));
+  await shell(commandWith('docs/use/clusterset.md', 'kubectl delete serviceimports'));
   expect((await shell('kubectl get serviceimports -A -o name')).stdout).toBe(
     'serviceimport.multicluster.x-k8s.io/theirs\n',
   );
@@ -121,8 +121,8 @@ it('getting-started’s command deletes the slices that the hub made for Service
   ];
   await writeFile(join(folder, 'slices.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   await shell('kubectl apply --server-side -f slices.json');
-  await shell(commandWith('docs/getting-started.md', 'kubectl delete endpointslices'));
-  const { stdout } = await shell(commandWith('docs/runbook.md', 'kubectl get endpointslices'));
+  await shell(commandWith('docs/operate/getting-started.md', 'kubectl delete endpointslices'));
+  const { stdout } = await shell(commandWith('docs/operate/runbook.md', 'kubectl get endpointslices'));
   const left: readonly { metadata: { name: string; managedFields?: readonly { manager: string }[] } }[] =
     JSON.parse(stdout).items;
   expect(left.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(['built-in']));
@@ -146,23 +146,23 @@ it('the runbook’s commands show the Lease of the relays, their pods, their rig
   );
   await shell('kubectl apply -f lease.json');
   expect(
-    (await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints get lease'))).stdout,
+    (await shell(commandWith('docs/operate/runbook.md', 'kubectl -n fleet-endpoints get lease'))).stdout,
   ).toContain('holderIdentity: relay-1');
   expect(
-    (await shell(commandWith('docs/runbook.md', 'kubectl -n fleet-endpoints get pods'))).stderr,
+    (await shell(commandWith('docs/operate/runbook.md', 'kubectl -n fleet-endpoints get pods'))).stderr,
   ).toContain('No resources found');
-  expect((await shell(commandWith('docs/runbook.md', 'kubectl auth can-i'))).stdout).toBe('yes\n');
-  expect((await shell(commandWith('docs/runbook.md', 'kubectl get serviceexports'))).stdout).toContain(
-    'items: []',
-  );
+  expect((await shell(commandWith('docs/operate/runbook.md', 'kubectl auth can-i'))).stdout).toBe('yes\n');
+  expect(
+    (await shell(commandWith('docs/operate/runbook.md', 'kubectl get serviceexports'))).stdout,
+  ).toContain('items: []');
 });
 
 it('the commands of the opt-in page annotate a Service and remove its selector', async () => {
   const reader = (command: string): Promise<{ stdout: string }> =>
     shell(command.replaceAll('NAMESPACE', 'default'));
   await shell('kubectl create service clusterip web --tcp=80');
-  await reader(commandWith('docs/opt-in.md', 'kubectl -n NAMESPACE annotate service web'));
-  await reader(commandWith('docs/opt-in.md', 'kubectl -n NAMESPACE patch service web'));
+  await reader(commandWith('docs/use/opt-in.md', 'kubectl -n NAMESPACE annotate service web'));
+  await reader(commandWith('docs/use/opt-in.md', 'kubectl -n NAMESPACE patch service web'));
   const { metadata, spec } = JSON.parse((await shell('kubectl get service web -o json')).stdout);
   expect(metadata.annotations).toMatchObject({ 'fleet-endpoints/selector': 'app=web' });
   expect(spec).not.toHaveProperty('selector');
@@ -173,7 +173,7 @@ it('the commands of the clusterset page label the namespace, export a Service, a
   await shell('kubectl create namespace web');
   // One control plane stands for the two clusters.
   const page = (beginning: string): Promise<{ stdout: string; stderr: string }> =>
-    shell(commandWith('docs/clusterset.md', beginning).replace(/ --context \S+/g, ''));
+    shell(commandWith('docs/use/clusterset.md', beginning).replace(/ --context \S+/g, ''));
   await page('for c in shop-a shop-b; do\nkubectl');
   expect((await shell('kubectl get namespace web -o json')).stdout).toContain(
     '"fleet-endpoints/clusterset": "prod"',
@@ -195,7 +195,7 @@ it('the clusterset page’s commands let CoreDNS list and watch ServiceImports',
     'kubectl create clusterrole coredns-multicluster',
     'kubectl create clusterrolebinding coredns-multicluster',
   ])
-    await shell(commandWith('docs/clusterset.md', beginning));
+    await shell(commandWith('docs/use/clusterset.md', beginning));
   const asked =
     'kubectl auth can-i watch serviceimports.multicluster.x-k8s.io --all-namespaces --as=system:serviceaccount:kube-system:coredns';
   expect((await shell(asked)).stdout).toBe('yes\n');
@@ -204,7 +204,9 @@ it('the clusterset page’s commands let CoreDNS list and watch ServiceImports',
 it('an API server has the two public documents of its issuer where the page asks for them', async () => {
   const [configuration, keys] = await Promise.all(
     ['/.well-known', '/openid'].map(async (path) =>
-      JSON.parse((await shell(commandWith('docs/getting-started.md', `kubectl get --raw ${path}`))).stdout),
+      JSON.parse(
+        (await shell(commandWith('docs/operate/getting-started.md', `kubectl get --raw ${path}`))).stdout,
+      ),
     ),
   );
   expect(configuration).toMatchObject({
@@ -215,7 +217,7 @@ it('an API server has the two public documents of its issuer where the page asks
 });
 
 it('the page’s Secret and commands put a token into AWS’s secret by which the API server knows the writer, and that has no end', async () => {
-  const page = await readFile('docs/getting-started.md', 'utf8');
+  const page = await readFile('docs/operate/getting-started.md', 'utf8');
   const [, secret = '', commands = ''] =
     /```yaml\n([^`]*service-account-token[^`]*)```\n```bash\n([^`]*)```/.exec(page) ?? [];
   await writeFile(join(folder, 'secret.yaml'), secret);
@@ -250,7 +252,7 @@ it('a token of `kubectl create token` ends, and its end is known', async () => {
 it('the page’s last command deletes all that the relay’s manifest has made', async () => {
   const manifest = relayManifest({ ...install, program: { image: 'any' } });
   await writeFile(join(folder, 'ID.yaml'), toYaml(manifest));
-  await shell(commandWith('docs/getting-started.md', 'kubectl delete --ignore-not-found'));
+  await shell(commandWith('docs/operate/getting-started.md', 'kubectl delete --ignore-not-found'));
   const { stdout } = await shell('kubectl get --ignore-not-found -f ID.yaml -o name');
   expect(stdout).toBe('');
 });

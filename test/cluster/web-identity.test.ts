@@ -1,5 +1,5 @@
 /**
- * The AuthenticationConfiguration of docs/getting-started.md, in a real kube-apiserver, with an issuer as AWS
+ * The AuthenticationConfiguration of docs/operate/getting-started.md, in a real kube-apiserver, with an issuer as AWS
  * has one.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -27,8 +27,8 @@ function world(props: ConstructorParameters<typeof FleetHub>[2] = {}) {
 }
 
 describe('rights of people', () => {
-  /** Actions that a row of docs/security.md names, without those of a cluster's own secret. */
-  const rows = readFileSync('docs/security.md', 'utf8').split('\n');
+  /** Actions that a row of docs/operate/security.md names, without those of a cluster's own secret. */
+  const rows = readFileSync('docs/operate/security.md', 'utf8').split('\n');
   const actionsOfRow = (command: string): readonly string[] => {
     const [, , onTable = '', besides = ''] =
       rows.find((row) => row.startsWith(`| ${command}`))?.split('|') ?? [];
@@ -43,7 +43,7 @@ describe('rights of people', () => {
     ...['`cluster pause`', '`redrive` |', '`redrive --run`'].flatMap(actionsOfRow),
   ];
 
-  it('grantRead grants the rights of the commands that read, as docs/security.md has them', () => {
+  it('grantRead grants the rights of the commands that read, as docs/operate/security.md has them', () => {
     const { hub, roleOf, template } = world();
     hub.grantRead(roleOf('Reader'));
     expect(reading.length).toBe(3);
@@ -132,7 +132,9 @@ describe('monitoring', () => {
         AlarmActions: [{ Ref: Match.stringLikeRegexp('^Topic') }],
       });
     const headings = new Set(
-      [...readFileSync('docs/runbook.md', 'utf8').matchAll(/^#+ (\w+)$/gm)].map(([, heading]) => heading),
+      [...readFileSync('docs/operate/runbook.md', 'utf8').matchAll(/^#+ (\w+)$/gm)].map(
+        ([, heading]) => heading,
+      ),
     );
     expect(
       [...Object.keys(hub.alarms), ...Object.keys(cluster.alarms)].filter((id) => !headings.has(id)),

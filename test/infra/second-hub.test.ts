@@ -1,4 +1,4 @@
-/** Two hubs in one account deploy beside each other, as docs/upgrading.md has it. */
+/** Two hubs in one account deploy beside each other, as docs/operate/upgrading.md has it. */
 import { readFileSync } from 'node:fs';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
@@ -11,9 +11,10 @@ hub: { name: Fleet, region: eu-central-1 }
 clusters:
   - id: shop-dev
     ${identity(more)}`;
-/** As docs/upgrading.md shows it. Its "…" is for further keys of the cluster. */
+/** As docs/operate/upgrading.md shows it. Its "…" is for further keys of the cluster. */
 const canaryFile = (): string =>
-  /```yaml\n(# canary\.yaml\n.*?)\n *…\n```/s.exec(readFileSync('docs/upgrading.md', 'utf8'))?.[1] ?? '';
+  /```yaml\n(# canary\.yaml\n.*?)\n *…\n```/s.exec(readFileSync('docs/operate/upgrading.md', 'utf8'))?.[1] ??
+  '';
 
 /** EKS accepts one association for a ServiceAccount of a cluster. */
 function refusedAssociations(...files: readonly string[]): readonly string[] {
@@ -32,7 +33,7 @@ function refusedAssociations(...files: readonly string[]): readonly string[] {
   );
 }
 
-it('the canary file of docs/upgrading.md deploys beside the hub that owns the association', () => {
+it('the canary file of docs/operate/upgrading.md deploys beside the hub that owns the association', () => {
   expect(canaryFile()).toContain('association: false');
   expect(refusedAssociations(fleetFile(), canaryFile())).toEqual([]);
 });

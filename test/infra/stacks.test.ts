@@ -88,8 +88,8 @@ describe('the table', () => {
   });
 });
 
-it('docs/runbook.md makes a lost table with the keys, the index and the TTL attribute that the code names', () => {
-  const runbook = readFileSync('docs/runbook.md', 'utf8');
+it('docs/operate/runbook.md makes a lost table with the keys, the index and the TTL attribute that the code names', () => {
+  const runbook = readFileSync('docs/operate/runbook.md', 'utf8');
   const key = (name: string, type: string): string => `AttributeName=${name},AttributeType=${type}`;
   const { partition, sort } = dirtyIndex;
   for (const text of [

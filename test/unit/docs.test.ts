@@ -19,7 +19,7 @@ const pages = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'SUPPORT.md',
-  ...globSync('docs/{*,reference/*}.md'),
+  ...globSync('docs/*/*.md'),
   ...folders,
 ];
 
@@ -70,7 +70,7 @@ it('every link of a page leads to a file of the project, and to a heading that t
         .replace(/[^\p{L}\p{N} _-]/gu, '')
         .replaceAll(' ', '-');
     });
-  const links = [...pages, 'CHANGELOG.md', ...globSync('docs/decisions/*.md')].flatMap((page) =>
+  const links = [...pages, 'CHANGELOG.md', ...globSync('docs/develop/decisions/*.md')].flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)].map(
       ([link, path = '', heading]) => ({
         link: `${page}: ${link}`,
@@ -161,7 +161,7 @@ it('every name that a page puts in a file is there', () => {
 });
 
 it('the glossary has at most 30 words, each once', () => {
-  const words = readFileSync('docs/glossary.md', 'utf8').match(/\*\*[^*]+\*\*/g) ?? [];
+  const words = readFileSync('docs/use/glossary.md', 'utf8').match(/\*\*[^*]+\*\*/g) ?? [];
   expect(words.length).toBeGreaterThan(20);
   expect(words.length).toBeLessThanOrEqual(30);
   expect(new Set(words).size).toBe(words.length);
@@ -177,15 +177,15 @@ it('every mutant that the work queue’s README names exists', () => {
   expect(named.filter((name) => !names.has(name ?? ''))).toEqual([]);
 });
 
-it('docs/architecture.md and docs/clusterset.md have the mechanism that every mutant of the simulation removes', () => {
-  const named = ['docs/architecture.md', 'docs/clusterset.md']
+it('docs/develop/architecture.md and docs/use/clusterset.md have the mechanism that every mutant of the simulation removes', () => {
+  const named = ['docs/develop/architecture.md', 'docs/use/clusterset.md']
     .flatMap((page) => readFileSync(page, 'utf8').split('\n'))
     .flatMap((line) => /\| mutants?: (.*) \|$/.exec(line)?.[1]?.split('; ') ?? []);
   expect(named.sort()).toEqual(mutants.map((m) => m.name).sort());
 });
 
-it('docs/versions.md has a row of each feature that an older version lacks, and of each version that is played', () => {
-  const page = readFileSync('docs/versions.md', 'utf8');
+it('docs/operate/versions.md has a row of each feature that an older version lacks, and of each version that is played', () => {
+  const page = readFileSync('docs/operate/versions.md', 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| '));
   const missing = Object.values<Feature>(features).filter(
     ({ what, from, statement }) =>

@@ -14,8 +14,9 @@ import { commandsOf } from '#test/support/page-commands.ts';
 
 const pages = [
   'README.md',
-  ...['getting-started', 'opt-in', 'clusterset', 'gitops', 'monitoring', 'upgrading', 'runbook'].map(
-    (page) => `docs/${page}.md`,
+  ...['opt-in', 'clusterset'].map((page) => `docs/use/${page}.md`),
+  ...['getting-started', 'gitops', 'monitoring', 'upgrading', 'runbook'].map(
+    (page) => `docs/operate/${page}.md`,
   ),
 ];
 const commands = pages.flatMap(commandsOf);
@@ -119,7 +120,7 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ['aws deploy list-deployments', 'the local cloud lacks CodeDeploy'],
   [
     'aws arc-zonal-shift start-zonal-shift',
-    'the local cloud lacks ARC; docs/first-run-on-aws.md has the row',
+    'the local cloud lacks ARC; docs/operate/first-run-on-aws.md has the row',
   ],
   ['aws cloudformation continue-update-rollback', 'a stack of the local cloud gets stuck in no roll-back'],
   ['aws logs create-log-group', 'the local cloud takes lines of logs without a group'],

@@ -12,8 +12,8 @@ it('the files are those of the code: npm run docs writes them', { timeout: 120_0
   expect(Object.fromEntries(written)).toEqual(Object.fromEntries(referenceFiles()));
 });
 
-it('docs/commands.md names every schema', () => {
-  const page = readFileSync('docs/commands.md', 'utf8');
+it('docs/use/commands.md names every schema', () => {
+  const page = readFileSync('docs/use/commands.md', 'utf8');
   const schemas = globSync('*.json', { cwd: `${referenceFolder}/schemas` });
   expect(schemas.length).toBeGreaterThan(5);
   expect(schemas.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
@@ -31,7 +31,7 @@ it('every limit that a page names exists', () => {
   const stages = Object.keys(defaultLimits)
     .filter((stage) => stage !== 'relay')
     .join('|');
-  const named = globSync('{docs/*,{shared,functions}/**/*}.md').flatMap((path) => [
+  const named = globSync('{docs/*/*,{shared,functions}/**/*}.md').flatMap((path) => [
     ...readFileSync(path, 'utf8').matchAll(new RegExp(`\`(${stages})\\.(\\w+)\``, 'g')),
   ]);
   expect(named.length).toBeGreaterThan(20);

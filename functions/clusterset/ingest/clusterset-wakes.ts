@@ -1,5 +1,5 @@
 /**
- * Returns the exports and imports to wake for the objects that a batch has written (docs/clusterset.md). A
+ * Returns the exports and imports to wake for the objects that a batch has written (docs/use/clusterset.md). A
  * cluster outside of sets costs no read.
  */
 

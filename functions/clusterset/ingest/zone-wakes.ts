@@ -7,7 +7,7 @@ const nodesAtOnce = 1_000;
 
 /**
  * Returns true if the batch has the cluster's first node in a zone, because hints of imports change then
- * (docs/clusterset.md). A zone without nodes needs no run: its hints concern no node.
+ * (docs/use/clusterset.md). A zone without nodes needs no run: its hints concern no node.
  */
 export async function hasNewZone({ cluster, store, effects }: BatchContext): Promise<boolean> {
   const changed = effects.pending.filter(({ kind, isZoneKept }) => kind === 'Node' && isZoneKept !== true);

@@ -1,4 +1,4 @@
-/** A run of an export or an import (docs/clusterset.md), under a lease of its own. */
+/** A run of an export or an import (docs/use/clusterset.md), under a lease of its own. */
 
 import { admitByCircuit } from '#functions/sync/admission/admission.ts';
 import { beginProbe, connect } from '#functions/sync/admission/circuit-breaker.ts';

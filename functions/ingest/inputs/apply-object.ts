@@ -1,7 +1,7 @@
 /**
  * An entry of an input kind becomes the newest record of its object, or loses to a newer record. This module
  * writes and collects pending notifications; event-batch.ts notifies the services. The order of steps is
- * object, versions of the sets, generation, wake-up (docs/architecture.md, "Invariants"). Then the record's
+ * object, versions of the sets, generation, wake-up (docs/develop/architecture.md, "Invariants"). Then the record's
  * `unnotifiedLabels` are cleared, and the list page is marked. The first step is here.
  */
 import type { InputKind } from '#shared/kube/types.ts';

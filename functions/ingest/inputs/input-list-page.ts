@@ -1,5 +1,5 @@
 /**
- * Applies a page of a consistent list (docs/architecture.md, "List"): at the version of the list exactly
+ * Applies a page of a consistent list (docs/develop/architecture.md, "List"): at the version of the list exactly
  * these entries existed in the key range. First lists, relists and periodic inventories are applied alike.
  */
 import { beginFirstList, requestOwnList } from '#shared/clusters/relay/first-lists.ts';

@@ -79,7 +79,7 @@ export const mayBeWithoutService = ({
   seen.managedBy === endpointsManagedBy;
 
 /**
- * Did sync's own write cause what the relay saw of an output (docs/architecture.md, "Echo")? If not, another
+ * Did sync's own write cause what the relay saw of an output (docs/develop/architecture.md, "Echo")? If not, another
  * client wrote it, or a worker that had lost its lease, and the service's next run reads its outputs from the
  * cluster. This replaces upstream's slice tracker and stale checks.
  */

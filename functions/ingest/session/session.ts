@@ -1,5 +1,5 @@
 /**
- * Decides which history a session belongs to (docs/architecture.md, "Restore"). There are four cases:
+ * Decides which history a session belongs to (docs/develop/architecture.md, "Restore"). There are four cases:
  * - The session fits the record. It is bound to the present incarnation.
  * - Its relay saw the history go back, or its first list is older than earlier reads. It stays unbound until
  *   sweep decides.

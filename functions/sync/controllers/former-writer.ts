@@ -1,5 +1,5 @@
 /**
- * The hand-over of a Service's slices from its former writer (docs/opt-in.md). The run has written what the
+ * The hand-over of a Service's slices from its former writer (docs/use/opt-in.md). The run has written what the
  * next writer has to write, and has read the Service from the cluster.
  */
 import { ClusterApiError, isConflict } from '#shared/clusters/api/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * The slices of a Service in a cluster where Services may opt in (docs/opt-in.md): first what its writer has
+ * The slices of a Service in a cluster where Services may opt in (docs/use/opt-in.md): first what its writer has
  * to write, then the hand-over from the former writer. The run reads the Service from the cluster before it
  * deletes anything.
  */

@@ -1,6 +1,6 @@
 /**
  * One run of a service: the cluster's record and all inputs (strong reads, prefetch.ts), both controllers,
- * writes with preconditions, proof of the lease, save (docs/architecture.md, "Invariants"). The lease was
+ * writes with preconditions, proof of the lease, save (docs/develop/architecture.md, "Invariants"). The lease was
  * taken by the caller, who also frees it.
  */
 import { ok } from '#shared/workqueue/rules/outcome.ts';

@@ -53,7 +53,7 @@ export class FleetCluster extends Construct {
   readonly queues: ClusterQueues;
   /** The role of the relay, which alone may send to the events queue. */
   readonly relayRoleArn: string;
-  /** The alarms of the cluster by their headings in docs/runbook.md, such as RelaySilent. */
+  /** The alarms of the cluster by their headings in docs/operate/runbook.md, such as RelaySilent. */
   readonly alarms: Alarms;
   readonly #hub: IFleetHub;
   readonly #cluster: ClusterConfig;

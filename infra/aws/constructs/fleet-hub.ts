@@ -55,7 +55,7 @@ export class FleetHub extends Construct implements IFleetHub {
   readonly worker: Worker;
   readonly sweep: Sweep;
   readonly register: Register;
-  /** The alarms of the hub by their headings in docs/runbook.md, such as WorkOverdue. */
+  /** The alarms of the hub by their headings in docs/operate/runbook.md, such as WorkOverdue. */
   readonly alarms: Alarms;
   /** The dashboard of all clusters, and the one on which a cluster is chosen. */
   readonly dashboards: { readonly fleet: Dashboard; readonly cluster: Dashboard };

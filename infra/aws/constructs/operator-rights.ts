@@ -1,5 +1,5 @@
 /**
- * The rights of the people who run the commands: the rows of docs/security.md, "With the commands' rights".
+ * The rights of the people who run the commands: the rows of docs/operate/security.md, "With the commands' rights".
  */
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';

@@ -50,7 +50,7 @@ export interface HubInput {
   readonly clusterMetrics?: 'few' | 'all';
   /** `gradual` shifts traffic, a tenth a minute, to new versions of the worker and rolls back on failures. `at-once` shifts all of it. @default "gradual" */
   readonly rollout?: 'gradual' | 'at-once';
-  /** All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md). */
+  /** All exporters and importers of Services share these settings. They are a preview (docs/use/clusterset.md). */
   readonly clusterset?: {
     /** The set has this name. A namespace takes imports if its label fleet-endpoints/clusterset has this value. Allowed: 1 to 63 of a-z, 0-9 and "-", not beginning or ending with "-". */
     readonly name: string;
@@ -59,7 +59,7 @@ export interface HubInput {
     /** `labelled` namespaces take imports, or `all` except default, kube-system and the like. @default "labelled" */
     readonly sameness?: 'labelled' | 'all';
   };
-  /** docs/runbook.md can be read at this address. Alarms link to its headings. Allowed: the address of a page, https://… without a #fragment. */
+  /** docs/operate/runbook.md can be read at this address. Alarms link to its headings. Allowed: the address of a page, https://… without a #fragment. */
   readonly runbookUrl?: string;
 }
 
@@ -72,9 +72,9 @@ export interface ClusterInput {
   readonly mode?: 'shadow' | 'active' | 'paused';
   /** The cluster begins with this mode for Services that opt in by annotation. As with mode, a deploy does not switch it back. @default "off" */
   readonly optIn?: 'off' | 'shadow' | 'active';
-  /** The cluster imports Services that other clusters of the set export: `shadow` computes, `active` writes. It is a preview (docs/clusterset.md). @default "off" */
+  /** The cluster imports Services that other clusters of the set export: `shadow` computes, `active` writes. It is a preview (docs/use/clusterset.md). @default "off" */
   readonly imports?: 'off' | 'shadow' | 'active';
-  /** The cluster may make these exports, and without the key none. It is a preview (docs/clusterset.md). */
+  /** The cluster may make these exports, and without the key none. It is a preview (docs/use/clusterset.md). */
   readonly exports?: {
     /** Services of these namespaces may be exported, or of all. [] prepares the cluster and exports nothing. */
     readonly namespaces: readonly string[] | 'all';

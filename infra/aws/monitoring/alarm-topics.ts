@@ -40,7 +40,7 @@ export function alarmTopicsOf(
       ticket: ticketTopicArn ? Topic.fromTopicArn(scope, 'Ticket', ticketTopicArn) : undefined,
     },
     // Path in the package, and in a checkout.
-    runbookUrl: runbookUrl ?? 'docs/runbook.md',
+    runbookUrl: runbookUrl ?? 'docs/operate/runbook.md',
   };
 }
 
@@ -48,7 +48,7 @@ export function alarmTopicsOf(
 export function warnOfSilence(scope: Construct, { bySeverity }: AlarmTopics): void {
   for (const severity of ['page', 'ticket'] as const) {
     if (bySeverity[severity]) continue;
-    const text = `${severity}TopicArn is missing, so nobody hears of alarms with the severity ${severity} (docs/monitoring.md)`;
+    const text = `${severity}TopicArn is missing, so nobody hears of alarms with the severity ${severity} (docs/operate/monitoring.md)`;
     Annotations.of(scope).addWarningV2(`fleet-endpoints:alarms-without-${severity}-topic`, text);
   }
 }

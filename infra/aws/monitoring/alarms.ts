@@ -1,6 +1,6 @@
 /**
  * Each way in which the hub can fail, as data; cluster-alarms.ts has those of a cluster, many-clusters.ts
- * those of many. Every id is a heading of docs/runbook.md.
+ * those of many. Every id is a heading of docs/operate/runbook.md.
  */
 import { type Alarm, comesBack, dropped, errors, on, onSource, tableThrottles, throttles } from './alarm.ts';
 import { alarmParts } from './wing.ts';

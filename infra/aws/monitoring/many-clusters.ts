@@ -20,7 +20,7 @@ import { type AlarmTopics, describe, notify } from './alarm-topics.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 
 export interface ManyClusters {
-  /** A heading of docs/runbook.md. */
+  /** A heading of docs/operate/runbook.md. */
   readonly id: string;
   readonly metric: MetricName;
   /** Minutes; in alarm when `datapoints` of the last `periods` have too many clusters. */

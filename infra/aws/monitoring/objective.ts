@@ -22,7 +22,7 @@ import { type MetricSources, metricOf } from './metric-sources.ts';
 const percentThatMayBeLate = 1;
 
 export interface BurnRate {
-  /** A heading of docs/runbook.md. */
+  /** A heading of docs/operate/runbook.md. */
   readonly id: string;
   readonly severity: Alarm['severity'];
   /** How many times as fast as would use the budget up in 30 days. */

@@ -13,7 +13,7 @@ import type { Construct } from 'constructs';
 import { type AlarmTopics, describe, notify } from './alarm-topics.ts';
 import { type MetricSources, metricOf } from './metric-sources.ts';
 
-/** A heading of docs/runbook.md. */
+/** A heading of docs/operate/runbook.md. */
 export const refusedMetrics = {
   id: 'MetricsRefused',
   severity: 'ticket',

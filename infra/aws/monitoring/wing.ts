@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): their alarms, and their series of a dashboard. */
+/** The door of services across clusters (docs/use/clusterset.md): their alarms, and their series of a dashboard. */
 
 import { clustersetAlarms } from '#infra/clusterset/monitoring/clusterset-alarms.ts';
 import { clustersetCounts, clustersetDelays } from '#infra/clusterset/monitoring/clusterset-series.ts';

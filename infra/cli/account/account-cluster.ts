@@ -83,7 +83,7 @@ function askedOfEks(deps: AccountDeps, { api, settings }: ClusterConfig): readon
 function version({ version: found }: EksCluster) {
   const unsupported = unsupportedVersion(`v${found}.0`);
   return unsupported
-    ? wrong(unsupported, `upgrade it to ${oldestSupported} or newer (docs/versions.md)`)
+    ? wrong(unsupported, `upgrade it to ${oldestSupported} or newer (docs/operate/versions.md)`)
     : fine(found);
 }
 
@@ -181,20 +181,20 @@ async function secret({ aws, now }: AccountDeps, arn: string) {
   if (!answer)
     return wrong(
       'the secret does not exist, or has no value',
-      'put {"token": …} into it (docs/getting-started.md)',
+      'put {"token": …} into it (docs/operate/getting-started.md)',
     );
   const { SecretString = '' } = answer as { SecretString?: string };
   let endMs: number | undefined;
   try {
     endMs = credentialEndMs(credentialsOf(arn, SecretString));
   } catch (error) {
-    return wrong((error as Error).message, 'put {"token": …} into it (docs/getting-started.md)');
+    return wrong((error as Error).message, 'put {"token": …} into it (docs/operate/getting-started.md)');
   }
   if (endMs === undefined) return fine('it has credentials that show no end');
   const end = new Date(endMs).toISOString();
   return endMs > now() + weekMs
     ? fine(`its credentials end at ${end}`)
-    : wrong(`its credentials end at ${end}`, 'put new ones into it (docs/getting-started.md)');
+    : wrong(`its credentials end at ${end}`, 'put new ones into it (docs/operate/getting-started.md)');
 }
 
 const weekMs = 7 * 86_400_000;

@@ -1,6 +1,6 @@
 /**
  * Quotas that a hub of many clusters reaches. AWS limits neither alarms nor event source mappings nor queues
- * by number (docs/runbook.md).
+ * by number (docs/operate/runbook.md).
  */
 import type { Config, HubConfig } from '#infra/config/config.ts';
 import { clusterStackName, hubStackName, snapshotStackName } from '#infra/config/stack-names.ts';

@@ -83,7 +83,7 @@ async function answer({ env }: DoctorDeps, ask: () => Promise<string>): Promise<
     const advice = name === 'HubError' ? undefined : adviceOn({ name, message }, env);
     return wrong(
       advice ?? message,
-      'docs/security.md lists the rights of each command, docs/commands.md how it finds the hub',
+      'docs/operate/security.md lists the rights of each command, docs/use/commands.md how it finds the hub',
     );
   }
 }
@@ -117,7 +117,7 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
   findings.push(
     finding(
       'first lists',
-      hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/runbook.md#firstlistsmissing'),
+      hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/operate/runbook.md#firstlistsmissing'),
     ),
   );
   const circuit = blockedBy(cluster);
@@ -125,7 +125,7 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
     findings.push(
       finding(
         'API server',
-        circuit ? wrong(circuit, 'docs/runbook.md#circuitopen') : fine('the circuit is closed'),
+        circuit ? wrong(circuit, 'docs/operate/runbook.md#circuitopen') : fine('the circuit is closed'),
       ),
     );
   const unread = shifts(cluster);
@@ -136,7 +136,7 @@ function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
     findings.push(
       finding(
         'Kubernetes',
-        unsupported ? wrong(unsupported, 'docs/upgrading.md#kubernetes') : fine(kubernetesVersion),
+        unsupported ? wrong(unsupported, 'docs/operate/upgrading.md#kubernetes') : fine(kubernetesVersion),
       ),
     );
   const needed = preStopOf(cluster.relay);
@@ -171,10 +171,10 @@ function shifts({ settings, zones: { reading } }: ClusterRecord): Verdict | unde
   if (state === 'denied')
     return wrong(
       "the hub may not read the cluster's shifts, so the pods of a shifted zone stay",
-      'give api.auth.roleArn the statement of docs/zones.md, or set settings.zonalShift: ignore',
+      'give api.auth.roleArn the statement of docs/use/zones.md, or set settings.zonalShift: ignore',
     );
   return state === 'unreachable'
-    ? wrong(`ARC has not answered since ${timeOf(sinceMs)}`, 'docs/runbook.md#shiftsunread')
+    ? wrong(`ARC has not answered since ${timeOf(sinceMs)}`, 'docs/operate/runbook.md#shiftsunread')
     : undefined;
 }
 
@@ -207,7 +207,7 @@ function relay({ id, mode, relay: state }: ClusterRecord, nowMs: number): Verdic
   const found = `last heartbeat ${seconds} s ago${wait ? `, ${wait}` : ''}`;
   // A cluster that has moved to another hub stays paused here.
   if (mode === 'paused') return fine(`${found}, and the cluster is paused`);
-  return isSilent(heartbeatAtMs, nowMs) ? wrong(found, 'docs/runbook.md#relaysilent') : fine(found);
+  return isSilent(heartbeatAtMs, nowMs) ? wrong(found, 'docs/operate/runbook.md#relaysilent') : fine(found);
 }
 
 /** Returns findings that fit on a page. One line counts the healthy clusters. */

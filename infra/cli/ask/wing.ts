@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): answers about them. */
+/** The door of services across clusters (docs/use/clusterset.md): answers about them. */
 import type { Fact } from '#infra/cli/ask/explain/explanation.ts';
 import type { ExplainedSet } from '#infra/cli/ask/explain/input.ts';
 import { answersOfSet } from '#infra/clusterset/ask/clusterset-answers.ts';

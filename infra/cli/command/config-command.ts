@@ -64,7 +64,7 @@ const check = (): Command =>
       );
       for (const topic of ['pageTopicArn', 'ticketTopicArn'] as const)
         if (!hub[topic])
-          console.error(`hub.${topic} is missing: nobody hears of its alarms (docs/monitoring.md)`);
+          console.error(`hub.${topic} is missing: nobody hears of its alarms (docs/operate/monitoring.md)`);
     });
 
 async function printPolicy(config: Config): Promise<void> {

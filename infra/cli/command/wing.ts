@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): their commands, and their options of `start`. */
+/** The door of services across clusters (docs/use/clusterset.md): their commands, and their options of `start`. */
 import type { Command } from 'commander';
 import { exportsOfMember, importsOfCluster, setOptions } from '#infra/clusterset/act/clusterset-commands.ts';
 

@@ -52,7 +52,7 @@ export function adviceOn({ name, message }: Pick<Error, 'name' | 'message'>, env
   if (name === 'ResourceNotFoundException')
     return `there is no such table in ${where}, ${profile}: check --table or TABLE_NAME, AWS_REGION and AWS_PROFILE`;
   if (/^AccessDenied/.test(name))
-    return `${message} (${where}, ${profile}); docs/security.md lists the rights`;
+    return `${message} (${where}, ${profile}); docs/operate/security.md lists the rights`;
   if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/.test(message))
     return `no answer (${message}): check the network and AWS_REGION`;
   return undefined;

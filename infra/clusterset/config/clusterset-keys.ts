@@ -13,18 +13,18 @@ export const setKeys = {
   hubKeys: {
     clusterset: optional(
       clustersetShape,
-      'All exporters and importers of Services share these settings. They are a preview (docs/clusterset.md).',
+      'All exporters and importers of Services share these settings. They are a preview (docs/use/clusterset.md).',
     ),
   },
   clusterKeys: {
     imports: withDefault(
       oneOf('off', 'shadow', 'active'),
       'off' as const,
-      'The cluster imports Services that other clusters of the set export: `shadow` computes, `active` writes. It is a preview (docs/clusterset.md).',
+      'The cluster imports Services that other clusters of the set export: `shadow` computes, `active` writes. It is a preview (docs/use/clusterset.md).',
     ),
     exports: optional(
       exportsShape,
-      'The cluster may make these exports, and without the key none. It is a preview (docs/clusterset.md).',
+      'The cluster may make these exports, and without the key none. It is a preview (docs/use/clusterset.md).',
     ),
     region: optional(
       dnsLabel,

@@ -1,5 +1,5 @@
 /**
- * The set of clusters of a local run (docs/clusterset.md): `--imports`, `--exports`, `--sameness` and
+ * The set of clusters of a local run (docs/use/clusterset.md): `--imports`, `--exports`, `--sameness` and
  * `--allow-overlap`.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -1,4 +1,4 @@
-/** What can fail between the clusters of a set, for the hub as a whole (docs/clusterset.md). */
+/** What can fail between the clusters of a set, for the hub as a whole (docs/use/clusterset.md). */
 import { type Alarm, on } from '#infra/aws/monitoring/alarm.ts';
 
 export const clustersetAlarms: readonly Alarm[] = [

@@ -1,4 +1,4 @@
-/** The series of exports and imports on the fleet's dashboard (docs/clusterset.md). */
+/** The series of exports and imports on the fleet's dashboard (docs/use/clusterset.md). */
 export const clustersetCounts = [
   { metric: 'SourcesSilent', statistic: 'Sum', label: 'silent sources' },
   { metric: 'SourcesUnknown', statistic: 'Sum', label: 'unknown sources' },

@@ -89,7 +89,7 @@ export function clustersetView() {
   const empty = h(
     'p',
     { class: 'panel empty' },
-    'No cluster exports or imports. The settings exports and imports of a cluster enable it (docs/clusterset.md).',
+    'No cluster exports or imports. The settings exports and imports of a cluster enable it (docs/use/clusterset.md).',
   );
   const warning = h('p', { class: 'panel notice alert', role: 'status' });
   const filled = h(

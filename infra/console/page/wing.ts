@@ -1,4 +1,4 @@
-/** The door of services across clusters (docs/clusterset.md): their view, and their part of an explanation. */
+/** The door of services across clusters (docs/use/clusterset.md): their view, and their part of an explanation. */
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { pageOfSet } from '#infra/clusterset/page/clusterset-page.ts';
 

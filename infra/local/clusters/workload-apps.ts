@@ -14,7 +14,7 @@ export interface App {
   readonly numericTarget?: boolean;
   readonly headless?: boolean;
   readonly dualStack?: boolean;
-  /** The Service has its selector in an annotation (docs/opt-in.md). */
+  /** The Service has its selector in an annotation (docs/use/opt-in.md). */
   readonly optsIn?: boolean;
   /** A mistake in the Service, for `explain` to find. */
   readonly mistake?: { readonly targetPort?: string; readonly selectedApp?: string };

@@ -30,7 +30,7 @@ export interface WorkloadOptions {
   readonly speed?: number;
   /** Range of the pods' addresses: by default the first embedded cluster's. */
   readonly range?: { readonly v4: string; readonly v6: string };
-  /** Exports one of the Services (docs/clusterset.md). */
+  /** Exports one of the Services (docs/use/clusterset.md). */
   readonly exports?: boolean;
 }
 

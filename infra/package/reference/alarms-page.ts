@@ -9,7 +9,7 @@ import { code, page, table } from './markdown.ts';
 /** For the text alone: the default of `hub.lambdaConcurrencyLimit`. */
 const lambdaConcurrencyLimit = 1000;
 
-const linked = (id: string): string => `[${id}](../runbook.md#${id.toLowerCase()})`;
+const linked = (id: string): string => `[${id}](../operate/runbook.md#${id.toLowerCase()})`;
 
 function nameOf({ series }: Alarm): string {
   if ('metric' in series) return code(series.metric);
@@ -39,7 +39,7 @@ const alarmRow = (alarm: Alarm): readonly string[] => [
 
 export const alarmsPage = (): string =>
   page('Alarms', 'infra/aws/monitoring', [
-    'What to do is in the [runbook](../runbook.md#alarms), under the name of the alarm. `page` wakes the person on call, `ticket` waits for working hours.',
+    'What to do is in the [runbook](../operate/runbook.md#alarms), under the name of the alarm. `page` wakes the person on call, `ticket` waits for working hours.',
     '## The hub',
     table(
       ['alarm', 'severity', 'condition', 'meaning'],

@@ -52,7 +52,7 @@ function partsOf(command: Command): readonly Part[] {
 
 export const commandsPage = (): string =>
   page('Commands', 'infra/cli/command', [
-    'How to use them is in [commands](../commands.md). `fleet-endpoints COMMAND --help` prints the same, with examples.',
+    'How to use them is in [commands](../use/commands.md). `fleet-endpoints COMMAND --help` prints the same, with examples.',
     '## Exit codes',
     table(
       ['exit code', 'meaning'],

@@ -51,7 +51,7 @@ export function limitsPage(): string {
     ]),
   );
   return page('Limits and waits', 'shared/contract', [
-    'What each limit means for the callers is in [limits](../limits.md).',
+    'What each limit means for the callers is in [limits](../operate/limits.md).',
     table(['limit', 'default', 'meaning'], rows),
     '## Waits of requeued runs',
     'A run that could not be done for a cause outside of its Service is enqueued again after these waits. A wait doubles with each such run in a row up to `max`; `jitter` is the share of it that is drawn at random. Within `coalesce` a pending wake-up covers later runs of the item too.',

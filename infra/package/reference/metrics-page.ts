@@ -35,7 +35,7 @@ const alertRow = (rule: RelayAlert): readonly string[] => [
 
 export const metricsPage = (): string =>
   page('Metrics', 'shared/contract/metrics.ts', [
-    'How to read them is in [monitoring](../monitoring.md).',
+    'How to read them is in [monitoring](../operate/monitoring.md).',
     '## The hub',
     'Namespace `FleetEndpoints/HUB`, with the name of the hub. Each metric counts the whole fleet; with the dimension `cluster` it counts one cluster, as `hub.clusterMetrics` (`few` or `all`) says.',
     table(['metric', 'unit', 'also by cluster', 'meaning'], Object.entries<Metric>(metrics).map(hubRow)),

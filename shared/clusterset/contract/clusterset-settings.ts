@@ -1,5 +1,5 @@
 /**
- * The membership of a cluster in a set, as in clusters.yaml and in the cluster's record (docs/clusterset.md).
+ * The membership of a cluster in a set, as in clusters.yaml and in the cluster's record (docs/use/clusterset.md).
  */
 export interface ClustersetMembership {
   /** The name of the set. */

@@ -1,6 +1,6 @@
 /**
  * The membership of a cluster in a set: the namespaces that it may export, and whether it imports
- * (docs/clusterset.md).
+ * (docs/use/clusterset.md).
  */
 
 import type { ClusterState } from '#shared/clusters/record.ts';

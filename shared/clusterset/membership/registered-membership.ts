@@ -55,7 +55,7 @@ const formerMembership = (text: Value | undefined): ClustersetMembership | undef
 function refuseOtherSet(current: ClustersetMembership, next: ClustersetMembership): void {
   if (next.set === current.set || !(exportsAnyOf(current) || importsAnyOf(current))) return;
   throw new RangeError(
-    `it is in the clusterset ${current.set} and can't go to ${next.set} while it exports or imports: what it has imported bears the name of its set. Take its imports and exports out first (docs/clusterset.md)`,
+    `it is in the clusterset ${current.set} and can't go to ${next.set} while it exports or imports: what it has imported bears the name of its set. Take its imports and exports out first (docs/use/clusterset.md)`,
   );
 }
 

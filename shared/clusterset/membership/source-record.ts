@@ -1,5 +1,5 @@
 /**
- * The state of a cluster as a source of other clusters' imports (docs/clusterset.md). Sweep decides once a
+ * The state of a cluster as a source of other clusters' imports (docs/use/clusterset.md). Sweep decides once a
  * minute if it is still fresh. Ingest decides by heartbeats if it is fresh again. An absent record means that
  * the source is fresh and its importers are woken.
  */

@@ -1,5 +1,5 @@
 /**
- * The selector in a Service's annotation (docs/opt-in.md): a label selector of Kubernetes, and so more than
+ * The selector in a Service's annotation (docs/use/opt-in.md): a label selector of Kubernetes, and so more than
  * spec.selector can say.
  */
 

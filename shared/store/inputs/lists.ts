@@ -1,5 +1,5 @@
 /**
- * Pages and fences of lists (docs/architecture.md, "List"). They prevent a late message from restoring an
+ * Pages and fences of lists (docs/develop/architecture.md, "List"). They prevent a late message from restoring an
  * object that a newer list does not contain.
  */
 import type { Kind } from '#shared/kube/types.ts';

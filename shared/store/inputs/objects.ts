@@ -21,7 +21,7 @@ export interface ObjectRecord {
    * that select these services, so the former labels are kept until the wake-ups are sent.
    *
    * - undefined: no pending notification. The message of this version notifies the services that match the
-   *   present labels (docs/decisions/0012).
+   *   present labels (docs/develop/decisions/0012).
    * - `[]`: Notify the services that match the present labels.
    * - `[a, b]`: Also notify services that match a or b.
    */

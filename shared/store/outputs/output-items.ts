@@ -1,7 +1,7 @@
 /**
  * The items of an output: its body, which is the deflated object, and its delta, which is the difference
  * between the object and that body. A delta takes one write unit for an output of any size. Pure
- * (docs/decisions/0018).
+ * (docs/develop/decisions/0018).
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ObservedSoFar } from '#shared/kube/listed-endpoints.ts';

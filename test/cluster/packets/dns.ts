@@ -1,4 +1,4 @@
-/** CoreDNS as a pod behind a Service, with the configuration and the rights of docs/clusterset.md. */
+/** CoreDNS as a pod behind a Service, with the configuration and the rights of docs/use/clusterset.md. */
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ControlPlane } from '#test/support/control-plane/control-plane.ts';

@@ -1,4 +1,4 @@
-/** The measured figures of a run, printed as tables of docs/benchmarks.md at the end. */
+/** The measured figures of a run, printed as tables of docs/develop/benchmarks.md at the end. */
 import { expect } from 'vitest';
 import { type Answer, lost } from './clients.ts';
 

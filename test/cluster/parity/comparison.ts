@@ -7,7 +7,7 @@ export interface Result {
   readonly what: string;
   /** Differences. An empty list is the expected result. */
   readonly lines: readonly string[];
-  /** Row of docs/parity.md that explains the difference. */
+  /** Row of docs/develop/parity.md that explains the difference. */
   readonly row?: string;
 }
 
@@ -32,7 +32,8 @@ export function resultOf(
   return {
     what,
     row,
-    lines: left.length === found.length ? [...left, `${of} should differ (docs/parity.md ${row})`] : left,
+    lines:
+      left.length === found.length ? [...left, `${of} should differ (docs/develop/parity.md ${row})`] : left,
   };
 }
 

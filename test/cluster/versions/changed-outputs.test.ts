@@ -89,8 +89,8 @@ describe('the outputs that another version changes', () => {
   });
 });
 
-it('docs/behaviour.md has every statement that a changed output is specified by', () => {
-  const page = readFileSync('docs/behaviour.md', 'utf8');
+it('docs/develop/behaviour.md has every statement that a changed output is specified by', () => {
+  const page = readFileSync('docs/develop/behaviour.md', 'utf8');
   const statements = new Set(
     Object.values(statementsOf).flatMap((text) => text.match(/[A-Z]+-\d+[a-z]?/g) ?? []),
   );

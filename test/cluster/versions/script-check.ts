@@ -16,7 +16,7 @@ interface Options {
   readonly restSeconds: number;
 }
 
-/** The results of the two runs, as cells of docs/versions.md. */
+/** The results of the two runs, as cells of docs/operate/versions.md. */
 export async function playScript(
   version: string,
   { steps: limit, restSeconds }: Options,

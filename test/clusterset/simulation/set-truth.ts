@@ -135,7 +135,7 @@ export async function setErrors(world: SetState, resynced: boolean): Promise<rea
 
 /**
  * The conditions that a run wrote in the lost history, of an export that looks as it did, stand until the
- * resync (docs/architecture.md, "Not guaranteed").
+ * resync (docs/develop/architecture.md, "Not guaranteed").
  */
 const hidesRestore = async ({ table }: SetState, { cluster, wentBack }: SetMember): Promise<boolean> =>
   wentBack && (await readCluster(table, cluster))?.incarnation === 1;
@@ -224,7 +224,7 @@ function importErrors(
     return [found, derived, ...slices].filter((o) => o !== undefined).length === 0
       ? []
       : [`${what} is there, and is to be gone`];
-  // It came and went between two relays (docs/architecture.md, "Not guaranteed").
+  // It came and went between two relays (docs/develop/architecture.md, "Not guaranteed").
   const mayBeUnheardOf =
     (world.profile.relayKills > 0 || world.set.silentMs > 0) &&
     member.deletedImports.has(`${namespace}/${name}`);

@@ -54,7 +54,7 @@ async function checkAtRest(world: SetWorld): Promise<void> {
 
 /**
  * Ingest may stand still between its read of the fence and its write, while a list passes
- * (docs/architecture.md, "Not guaranteed"): the next one mends it.
+ * (docs/develop/architecture.md, "Not guaranteed"): the next one mends it.
  */
 async function listForGhosts(world: SetWorld): Promise<void> {
   if (world.profile.pauses + world.profile.slow === 0) return;

@@ -90,10 +90,11 @@ describe('imports and exports in the clusters file', () => {
     expect(b).toMatchObject({ clusterset: { set: 'prod', imports: 'shadow' } });
   });
 
-  it('the clusters file of docs/clusterset.md has two clusters that export to each other and preview imports', () => {
+  it('the clusters file of docs/use/clusterset.md has two clusters that export to each other and preview imports', () => {
     const [yaml = ''] =
-      readFileSync('docs/clusterset.md', 'utf8').match(/(?<=```yaml\n)hub:\n {2}name:[\s\S]*?(?=```)/) ?? [];
-    const { hub, clusters } = parseConfig('docs/clusterset.md', yaml.replaceAll('LS0t…', authorityData));
+      readFileSync('docs/use/clusterset.md', 'utf8').match(/(?<=```yaml\n)hub:\n {2}name:[\s\S]*?(?=```)/) ??
+      [];
+    const { hub, clusters } = parseConfig('docs/use/clusterset.md', yaml.replaceAll('LS0t…', authorityData));
     expect(clusters.map((cluster) => membershipOf(cluster, hub.clusterset))).toMatchObject(
       ['10.10.0.0/16', '10.20.0.0/16'].map((range) => ({
         set: 'prod',

@@ -16,7 +16,7 @@ export interface UnservedCluster {
   readonly secretArn: string;
 }
 
-/** A hub, and an administrator's actions on it by the commands of docs/getting-started.md. */
+/** A hub, and an administrator's actions on it by the commands of docs/operate/getting-started.md. */
 export class Deployment {
   readonly name: string;
   readonly cloud: LocalCloud;

@@ -42,7 +42,7 @@ export async function pageCommand(
     next = '',
   }: { readonly values?: Environment; readonly env?: Environment; readonly next?: string } = {},
 ): Promise<string> {
-  const found = ['docs/getting-started.md', 'docs/upgrading.md', 'docs/runbook.md']
+  const found = ['docs/operate/getting-started.md', 'docs/operate/upgrading.md', 'docs/operate/runbook.md']
     .flatMap(commandsOf)
     .filter((c) => c.command.startsWith(beginning));
   const [first] = found;

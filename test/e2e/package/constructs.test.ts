@@ -192,8 +192,8 @@ it('the stack of a cluster in its owner’s app knows the hub by its outputs', a
  */
 const elsewhere = /^(npx cdk (bootstrap|deploy)|kubectl) /;
 
-it('the five steps of docs/getting-started.md work from an empty folder on', async () => {
-  const page = await readFile('docs/getting-started.md', 'utf8');
+it('the five steps of docs/operate/getting-started.md work from an empty folder on', async () => {
+  const page = await readFile('docs/operate/getting-started.md', 'utf8');
   const steps = page.slice(page.indexOf('## Five steps'), page.indexOf('**5. Look.**'));
   const commands = [...steps.matchAll(/^```bash\n(.*?)^```/gms)].flatMap(([, block = '']) =>
     block.trim().split('\n'),
@@ -227,7 +227,8 @@ it('the five steps of docs/getting-started.md work from an empty folder on', asy
   const clusters = await readFile(join(fresh, 'clusters.yaml'), 'utf8');
   await writeFile(join(fresh, 'canary.yaml'), clusters.replace('name: FleetEndpoints', 'name: Canary'));
   const list =
-    commandsOf('docs/upgrading.md').find(({ command }) => command.startsWith('npx cdk list'))?.command ?? '';
+    commandsOf('docs/operate/upgrading.md').find(({ command }) => command.startsWith('npx cdk list'))
+      ?.command ?? '';
   const listed = (await installed.run('bash', '-c', `cd fresh && ${list}`)).out.trim().split('\n');
   expect(listed.map((line) => line.split(' ')[0]).sort()).toEqual(
     ['cluster-shop-dev', 'hub', 'snapshot'].map((name) => `Canary-${name}`),

@@ -41,7 +41,7 @@ describe('the package', () => {
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
-      /^package\/docs\/([\w-]+\.(md|png)|(decisions|reference)\/[\w-]+\.md)$/,
+      /^package\/docs\/([\w-]+\.png|(use|operate|reference)\/[\w-]+\.md)$/,
       /^package\/dist\/grafana\/(fleet|cluster|relay)\.json$/,
       /^package\/infra\/relay\/chart-parts\/(Chart\.yaml|values\.yaml|values\.schema\.json)$/,
     ];
@@ -100,9 +100,10 @@ it('the first line of the runbook finds the command from any folder, where it is
   const prefix = join(installed.folder, '../machine');
   const elsewhere = join(installed.folder, '../elsewhere');
   const [, line = ''] =
-    (await readFile(ours('docs/runbook.md'), 'utf8')).match(/\*\*If you remember one thing\*\*: `([^`]+)`/) ??
-    [];
-  const page = await readFile(ours('docs/getting-started.md'), 'utf8');
+    (await readFile(ours('docs/operate/runbook.md'), 'utf8')).match(
+      /\*\*If you remember one thing\*\*: `([^`]+)`/,
+    ) ?? [];
+  const page = await readFile(ours('docs/operate/getting-started.md'), 'utf8');
   const command =
     /^npm install --global .*$/m.exec(page)?.[0].replace('./fleet-endpoints-0.1.0.tgz', installed.tarball) ??
     '';

@@ -1,4 +1,4 @@
-/** Services whose annotation selects pods as no spec.selector can (docs/opt-in.md). */
+/** Services whose annotation selects pods as no spec.selector can (docs/use/opt-in.md). */
 import { describe, expect, it } from 'vitest';
 import { withdraw } from '#infra/cli/act/opt-in-withdraw.ts';
 import { explain } from '#infra/cli/ask/explain-service.ts';

@@ -312,8 +312,8 @@ describe('a mistake fails with file, line, column, and the allowed values', () =
     ],
     [
       'a runbook that is not the address of a page',
-      'hub: { runbookUrl: docs/runbook.md }',
-      'clusters.yaml:1:20: hub.runbookUrl: "docs/runbook.md" is not the address of a page, https://… without a #fragment',
+      'hub: { runbookUrl: docs/operate/runbook.md }',
+      'clusters.yaml:1:20: hub.runbookUrl: "docs/operate/runbook.md" is not the address of a page, https://… without a #fragment',
     ],
     [
       'alarms of another kind',

@@ -1,5 +1,5 @@
 /**
- * docs/gitops.md: its values file is one that the command prints and the chart takes, and its manifests name
+ * docs/operate/gitops.md: its values file is one that the command prints and the chart takes, and its manifests name
  * this chart.
  */
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { chartValues } from '#infra/relay/chart-values.ts';
 import { criticalPriority } from '#infra/relay/pod.ts';
 
-const blocks = [...readFileSync('docs/gitops.md', 'utf8').matchAll(/```yaml\n([\s\S]*?)```/g)].map(
+const blocks = [...readFileSync('docs/operate/gitops.md', 'utf8').matchAll(/```yaml\n([\s\S]*?)```/g)].map(
   ([, text = '']) => text,
 );
 const [values = '', ...manifests] = blocks;
@@ -36,7 +36,7 @@ it('the values are allowed by the chart’s schema, and are those that the comma
 });
 
 it('Argo CD and Flux install this chart in its version, with the values file of the command', () => {
-  const command = /relay values \S+ .* > (\S+)/.exec(readFileSync('docs/gitops.md', 'utf8'))?.[1];
+  const command = /relay values \S+ .* > (\S+)/.exec(readFileSync('docs/operate/gitops.md', 'utf8'))?.[1];
   const [source] = of('Application').spec.sources;
   expect(source).toMatchObject({
     chart: chart.name,

@@ -1,4 +1,4 @@
-/** The recipes of docs/monitoring.md, synthesized as they are on the page. */
+/** The recipes of docs/operate/monitoring.md, synthesized as they are on the page. */
 import { readFileSync } from 'node:fs';
 import { App, type CfnElement, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
@@ -7,7 +7,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { expect, it } from 'vitest';
 
-const blocks = [...readFileSync('docs/monitoring.md', 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+const blocks = [...readFileSync('docs/operate/monitoring.md', 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
   ([, text = '']) => text,
 );
 

@@ -261,7 +261,7 @@ const compositeOf = (id: string) =>
 describe('alarms', () => {
   it('alarms each have a heading in the runbook with meaning, places to look and steps', () => {
     const sections = new Map(
-      readFileSync('docs/runbook.md', 'utf8')
+      readFileSync('docs/operate/runbook.md', 'utf8')
         .split(/^### /m)
         .slice(1)
         .map((section) => [section.slice(0, section.indexOf('\n')), section]),

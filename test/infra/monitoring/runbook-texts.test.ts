@@ -19,7 +19,7 @@ const titles = dashboards.flatMap(({ rows }) =>
 );
 
 it('every text in quotation marks in the runbook is the title of a widget, or a text that the code writes', () => {
-  const page = readFileSync('docs/runbook.md', 'utf8')
+  const page = readFileSync('docs/operate/runbook.md', 'utf8')
     .replace(/```[\s\S]*?```/g, '')
     .replace(/\n\s*/g, ' ')
     .replace(/`[^`]*`/g, '');

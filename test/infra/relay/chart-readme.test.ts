@@ -33,13 +33,13 @@ it('the chart has a version of its own, and the version of the relay that it ins
   );
 });
 
-it('docs/getting-started.md installs the version at hand and the versions of the CDK that are tested', () => {
+it('docs/operate/getting-started.md installs the version at hand and the versions of the CDK that are tested', () => {
   const { version, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly version: string;
     readonly devDependencies: { readonly [name: string]: string };
   };
   const command = /^npm install (.*)$/m
-    .exec(readFileSync('docs/getting-started.md', 'utf8'))?.[1]
+    .exec(readFileSync('docs/operate/getting-started.md', 'utf8'))?.[1]
     ?.split(' ');
   const pinned = ['aws-cdk-lib', 'constructs', 'aws-cdk'].map((name) => `${name}@${devDependencies[name]}`);
   expect(command).toEqual([`./fleet-endpoints-${version}.tgz`, ...pinned, '--omit=optional']);

@@ -28,7 +28,7 @@ const install: RelayInstall = {
 };
 const manifests = relayManifest(install);
 const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
-/** As docs/getting-started.md has it for IAM Roles Anywhere. */
+/** As docs/operate/getting-started.md has it for IAM Roles Anywhere. */
 const extras = {
   extraEnv: [{ name: 'AWS_EC2_METADATA_SERVICE_ENDPOINT', value: 'http://127.0.0.1:9911' }],
   extraVolumes: [{ name: 'certificate', secret: { secretName: 'relay-certificate' } }],

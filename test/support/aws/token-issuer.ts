@@ -48,7 +48,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
 }
 
 /**
- * Returns the AuthenticationConfiguration of docs/getting-started.md with these names, and with the authority
+ * Returns the AuthenticationConfiguration of docs/operate/getting-started.md with these names, and with the authority
  * of an issuer that no public authority signs.
  */
 export async function authenticationConfiguration(
@@ -60,7 +60,7 @@ export async function authenticationConfiguration(
   },
   apiVersion?: string,
 ): Promise<string> {
-  const page = await readFile('docs/getting-started.md', 'utf8');
+  const page = await readFile('docs/operate/getting-started.md', 'utf8');
   const [, yaml = ''] = /```yaml\n(apiVersion: apiserver\.config\.k8s\.io[\s\S]*?)```/.exec(page) ?? [];
   const config = parse(
     yaml

@@ -1,6 +1,6 @@
 /**
  * Converts a vector so every Service with a selector opts in by an annotation with that selector
- * (docs/opt-in.md). Its slices must equal upstream's for the selector, except for managed-by. Endpoints
+ * (docs/use/opt-in.md). Its slices must equal upstream's for the selector, except for managed-by. Endpoints
  * neither exist nor are written.
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';

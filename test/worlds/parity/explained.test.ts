@@ -1,6 +1,6 @@
 /**
  * The purpose of upstream's slice tracker: distinguishing the echo of our own write from other clients'
- * writes (docs/architecture.md, "Echo").
+ * writes (docs/develop/architecture.md, "Echo").
  */
 import { describe, expect, it } from 'vitest';
 import { isOwnEcho } from '#functions/ingest/outputs/echo.ts';

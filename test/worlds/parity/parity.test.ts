@@ -1,10 +1,10 @@
-/** Checks docs/parity.md: every statement and scenario has its row, and every row an existing test. */
+/** Checks docs/develop/parity.md: every statement and scenario has its row, and every row an existing test. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { familyOf, readVectors, recorded } from '#test/worlds/conformance/vector.ts';
 
 /**
- * The IDs of docs/behaviour.md by prefix, for computation, wake-ups and writes, and for upstream's scenarios.
+ * The IDs of docs/develop/behaviour.md by prefix, for computation, wake-ups and writes, and for upstream's scenarios.
  */
 const specified: { readonly [prefix: string]: string } = {
   G: '1..11',
@@ -125,15 +125,15 @@ const titlesIn = (source: string): readonly string[] =>
     .split('\n')
     .flatMap((line) => [...line.matchAll(/(['"`])((?:\\.|(?!\1).)*)\1/g)].map(([, , title = '']) => title));
 
-describe('docs/parity.md', () => {
-  const page = readFileSync('docs/parity.md', 'utf8');
+describe('docs/develop/parity.md', () => {
+  const page = readFileSync('docs/develop/parity.md', 'utf8');
 
-  it('docs/parity.md has a row for every statement and scenario, and every row a test that exists', () => {
+  it('docs/develop/parity.md has a row for every statement and scenario, and every row a test that exists', () => {
     expect(allIds.length).toBeGreaterThan(390);
     expect(faults(page)).toEqual([]);
   });
 
-  it('docs/parity.md has its deliberate differences in order, each with the statements it departs from', () => {
+  it('docs/develop/parity.md has its deliberate differences in order, each with the statements it departs from', () => {
     const differences = rowsOf(page).flatMap((r) => r.difference ?? []);
     expect(differences).toEqual(differences.map((_, i) => `D${i + 1}`));
     const referred = new Set(rowsOf(page).flatMap((r) => (r.difference ? [] : differencesNamed(r.tests))));

@@ -28,7 +28,7 @@ export interface Outcome {
   readonly failures: readonly string[];
   /** From the last fault until nothing was under way any more, virtual ms. */
   readonly settledMs: number;
-  /** A list was needed to put the snapshot right (docs/architecture.md, "Not guaranteed"). */
+  /** A list was needed to put the snapshot right (docs/develop/architecture.md, "Not guaranteed"). */
   readonly healedByList: boolean;
   /** Of `explain --at`. */
   readonly answers?: Answers;
@@ -174,7 +174,7 @@ async function settle(world: World, after: string): Promise<boolean> {
 
 /**
  * Ingest may stand still between its read of the fence and its write, while a list passes
- * (docs/architecture.md, "Not guaranteed").
+ * (docs/develop/architecture.md, "Not guaranteed").
  */
 const canHaveGhosts = ({ profile }: World): boolean => profile.pauses + profile.slow > 0;
 
@@ -289,7 +289,7 @@ function quarantined({ queues, profile }: World): readonly string[] {
 
 /**
  * Services with an output that a run wrote in a history that was lost and saved, where the restore looked
- * like none (docs/architecture.md, "Not guaranteed").
+ * like none (docs/develop/architecture.md, "Not guaranteed").
  */
 async function writtenInLostHistory({ profile, store, table }: World): Promise<ReadonlySet<string>> {
   const incarnation = (await readCluster(table, cluster))?.incarnation;

@@ -3,7 +3,7 @@ import type { Cause } from './cause.ts';
 import type { Reach } from './reach.ts';
 import type { SelectedPod } from './selected-pods.ts';
 
-/** Is what is served what the controllers want? docs/why-not-an-endpoint.md explains the values. */
+/** Is what is served what the controllers want? docs/use/why-not-an-endpoint.md explains the values. */
 export const currencies = ['UpToDate', 'Differs', 'Waits', 'NothingWanted'] as const;
 export type Currency = (typeof currencies)[number];
 

@@ -1,6 +1,6 @@
 /** Why something cannot be reached, or deserves a look, and what to do next. */
 
-/** For programs. docs/why-not-an-endpoint.md lists them; a code keeps its meaning from version 0.1 on. */
+/** For programs. docs/use/why-not-an-endpoint.md lists them; a code keeps its meaning from version 0.1 on. */
 export const causeCodes = [
   'ServiceMissing',
   'ServiceDeleted',

@@ -4,7 +4,7 @@ import { addressTypesOf } from '#shared/kube/address-types.ts';
 import { hasClusterIPNone } from '#shared/kube/services.ts';
 import type { Endpoint, EndpointSlice, Service, ServicePort } from '#shared/kube/types.ts';
 
-/** Can the Service be reached? docs/why-not-an-endpoint.md explains the values. */
+/** Can the Service be reached? docs/use/why-not-an-endpoint.md explains the values. */
 export const reaches = ['Reachable', 'PartlyReachable', 'Unreachable', 'NoEndpointsWanted'] as const;
 export type Reach = (typeof reaches)[number];
 

@@ -7,7 +7,7 @@ import {
   minorOf,
 } from '#shared/kube/kubernetes-version.ts';
 
-/** The oldest minor version that `npm run test:versions` plays (docs/versions.md). */
+/** The oldest minor version that `npm run test:versions` plays (docs/operate/versions.md). */
 export const oldestSupported = 'v1.31';
 
 export const lackedBy = (version: string | undefined): readonly FeatureName[] =>

@@ -1,5 +1,5 @@
 /**
- * The points of docs/opt-in.md for one Service: what works differently after its selector is removed, and
+ * The points of docs/use/opt-in.md for one Service: what works differently after its selector is removed, and
  * what must come first. Pure.
  */
 
@@ -163,7 +163,7 @@ function zonalShift({ cluster, nodes }: ExplainInput): readonly OptInFinding[] {
           'ZonalShift',
           'blocks',
           "the hub may not read the cluster's zonal shifts, so the pods of a shifted zone would stay",
-          'give api.auth.roleArn the statement of docs/zones.md, or set settings.zonalShift: ignore',
+          'give api.auth.roleArn the statement of docs/use/zones.md, or set settings.zonalShift: ignore',
         ),
       ];
     default:

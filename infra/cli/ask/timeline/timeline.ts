@@ -4,7 +4,7 @@
  */
 import { spanText } from '#infra/cli/ask/history/sentences.ts';
 
-/** In the order of the way. docs/why-not-an-endpoint.md explains them. */
+/** In the order of the way. docs/use/why-not-an-endpoint.md explains them. */
 export const stepNames = [
   'Created',
   'Scheduled',

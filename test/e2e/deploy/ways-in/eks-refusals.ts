@@ -35,7 +35,7 @@ export function eksRefusals({ cloud, hub, writers, shop, authenticator }: EksPar
         const statusOf = async (name: string, atMs: number, as = mapped): Promise<number> =>
           statusFor(shop(), await eksToken(name, cloud.region, as as AwsCredentials, new Date(atMs)));
         assert.equal(await statusOf('shop', now), 201);
-        const runbook = await readFile('docs/runbook.md', 'utf8');
+        const runbook = await readFile('docs/operate/runbook.md', 'utf8');
         for (const [line, status] of [
           ['SignatureDoesNotMatch', await statusOf('another', now)],
           ['X-Amz-Date parameter is expired', await statusOf('shop', now - 16 * 60_000)],

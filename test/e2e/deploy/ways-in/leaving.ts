@@ -6,7 +6,7 @@ import type { EksCluster } from './eks.ts';
 import type { OwnersHub } from './owners-hub.ts';
 
 /**
- * The end of "Removing a cluster" in docs/getting-started.md, by its commands: what a destroyed hub leaves
+ * The end of "Removing a cluster" in docs/operate/getting-started.md, by its commands: what a destroyed hub leaves
  * behind goes too.
  */
 export function leaving(cloud: LocalCloud, hubs: readonly OwnersHub[], eks: () => EksCluster): Step {

@@ -26,7 +26,7 @@ export interface SecondHubParts {
 }
 
 /**
- * The steps of docs/upgrading.md, "A canary cluster first": two clusters move to a second hub, and one of
+ * The steps of docs/operate/upgrading.md, "A canary cluster first": two clusters move to a second hub, and one of
  * them moves back.
  */
 export function secondHub({

@@ -1,6 +1,6 @@
 /**
  * While a cluster is not written to, nothing of the time when it was may keep an alarm ringing, or deaf
- * (docs/runbook.md).
+ * (docs/operate/runbook.md).
  */
 import { readCluster } from '#shared/clusters/record.ts';
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';

@@ -19,7 +19,7 @@ export const beginsRebuilt = ({ clocks, goesBack }: Profile): boolean =>
 /**
  * Would the hub take a restore of this revision, now, for none? By the relay's slow clock it is older than
  * the incarnation, and the hub has heard of no version that it takes away. No session can be told from one of
- * the same history then (docs/architecture.md, "Not guaranteed").
+ * the same history then (docs/develop/architecture.md, "Not guaranteed").
  */
 export async function looksLikeNone(
   table: Table,

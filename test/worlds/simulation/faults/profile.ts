@@ -166,7 +166,7 @@ export function drawProfile(random: Random, apart: Random, calm: boolean): Profi
     apiFailures: profile.apiFailures > 0 ? apart.pick([profile.apiFailures, 0.1]) : 0,
   };
   // An event of the lost history that comes after the next list stays until the list after that
-  // (docs/architecture.md, "Not guaranteed").
+  // (docs/develop/architecture.md, "Not guaranteed").
   const prompt = goesBack === 'raised' && { slow: 0, stalls: 0, pauses: 0 };
   const drawn: Profile = { ...profile, ...relays, ...more, ...prompt };
   if (may && goesBack === 'never' && apart.chance(0.04))

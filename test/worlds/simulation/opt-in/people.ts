@@ -1,4 +1,4 @@
-/** People who move Services from one writer to the other, and make mistakes on the way (docs/opt-in.md). */
+/** People who move Services from one writer to the other, and make mistakes on the way (docs/use/opt-in.md). */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { copyJson } from '#infra/local/apiserver/copy.ts';
 import type { Store } from '#infra/local/apiserver/store.ts';

@@ -72,7 +72,7 @@ export async function historyErrors(
 /**
  * Records do not describe the pods that they do not name after a gap, a missing record, or a record that
  * counts pods. Later records do not continue from changes that the table refused to save
- * (docs/decisions/0017). `newestMissing`: its id.
+ * (docs/develop/decisions/0017). `newestMissing`: its id.
  */
 function disagreements(
   records: readonly (HistoryRecord & Link)[],

@@ -185,7 +185,7 @@ export class ListedThen {
     const toldSlices = told.filter((line) => !line.startsWith(inEndpoints));
     if (this.#profile.isBeside && toldSlices.join() === asked.listing.lines.join()) return undefined;
     // What the relay reads late is on record late, and a state whose message the next one overtakes is not
-    // (docs/architecture.md, "Not guaranteed").
+    // (docs/develop/architecture.md, "Not guaranteed").
     if (this.#mayBeLate && !asked.isSettled && /was seen|no change before/.test(then.summary))
       return undefined;
     // A person may move a slice of another Service here, whose own run takes it back before the hub reads

@@ -222,7 +222,7 @@ export function monitor(monitored: Monitored): Monitor {
     const holder = work?.['lease'] as string | undefined;
     const before = shownPods(store, kind, { namespace, name: service }, profile.optIn);
     return () => {
-      // A request that its worker gave up may reach the API server after the run (docs/architecture.md, "Not
+      // A request that its worker gave up may reach the API server after the run (docs/develop/architecture.md, "Not
       // guaranteed").
       const isLate = actor.paused || actor.abandonedCalls > 0;
       if (!holder?.startsWith(`${actor.name}/`) && !isLate && service !== '') {
@@ -282,7 +282,7 @@ export function monitor(monitored: Monitored): Monitor {
       missing.set(`${kind} ${namespace}/${name} ${uid}`, now());
       return;
     }
-    // "No step back" (docs/architecture.md): a hand-over checks pods of deleted slices only. If a remaining
+    // "No step back" (docs/develop/architecture.md): a hand-over checks pods of deleted slices only. If a remaining
     // slice had the pod, another client has changed that slice since, and the precondition of a delete covers
     // only the deleted slice ("Not guaranteed").
     if (kind === 'EndpointSlice' && listedSlices.showReady(actor, namespace, name, uid)) return;

@@ -1,6 +1,6 @@
 /**
  * What a process reads of the snapshot at a time, in bytes and in units of one partition: both are
- * everybody's (docs/limits.md).
+ * everybody's (docs/operate/limits.md).
  */
 import { itemSize } from '#shared/store/item-size.ts';
 import { metaKey } from '#shared/store/keys.ts';

@@ -325,7 +325,7 @@ export class World implements WorldState {
         objects: storeKinds.flatMap((kind) => store.list(kind)),
       };
       // The gap is larger than the new history's progress during a broken connection of the relay. Otherwise
-      // the two histories could not be distinguished (docs/architecture.md, "Not guaranteed").
+      // the two histories could not be distinguished (docs/develop/architecture.md, "Not guaranteed").
       store.resourceVersion += 100_000;
       scheduler.after((backAt as number) - (backupAt as number), () => void this.#goBack(backup));
     });

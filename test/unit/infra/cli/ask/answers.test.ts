@@ -146,7 +146,7 @@ it('the addresses at a time follow their schema, whether they are known or not',
 });
 
 it('every code of a state and of a reason is in the schema and in the documents', () => {
-  const page = readFileSync('docs/commands.md', 'utf8');
+  const page = readFileSync('docs/use/commands.md', 'utf8');
   const { properties } = readSchema('explanation');
   expect(properties.state.enum).toEqual([...serviceStates, null]);
   expect(properties.pods.items.properties.endpoints.properties.reason.enum).toEqual(reasons);

@@ -97,9 +97,11 @@ describe('doctor', () => {
       /^WRONG {3}new: relay: no heartbeat yet\n +apply its manifest \(relay manifest new\)/m,
     );
     expect(text).toMatch(
-      /^WRONG {3}silent: relay: last heartbeat 600 s ago\n +docs\/runbook\.md#relaysilent/m,
+      /^WRONG {3}silent: relay: last heartbeat 600 s ago\n +docs\/operate\/runbook\.md#relaysilent/m,
     );
-    expect(text).toMatch(/^WRONG {3}listing: first lists: missing\n +docs\/runbook\.md#firstlistsmissing/m);
+    expect(text).toMatch(
+      /^WRONG {3}listing: first lists: missing\n +docs\/operate\/runbook\.md#firstlistsmissing/m,
+    );
     expect(text).toMatch(/^ok {6}clusters: without a finding: 1 of 4$/m);
   });
 
@@ -110,7 +112,7 @@ describe('doctor', () => {
     await cluster('usual', { secondsSilent: 5, queueLagSeconds: 1, clockAheadSeconds: 1 });
     const text = textOf(pageOf(await examined()));
     expect(text).toMatch(
-      /^WRONG {3}late: relay: last heartbeat 7205 s ago, waited 7200 s in the events queue\n +docs\/runbook\.md#relaysilent/m,
+      /^WRONG {3}late: relay: last heartbeat 7205 s ago, waited 7200 s in the events queue\n +docs\/operate\/runbook\.md#relaysilent/m,
     );
     expect(text).toMatch(
       /^WRONG {3}skewed: clock: the clock of the relay's node is 90 s behind the hub's\n +synchronise the clock of that node/m,
@@ -135,7 +137,7 @@ describe('doctor', () => {
     const silent = { state: 'unreachable', sinceMs: now - 900_000 } as const;
     await recordShifts(table, 'b', { byShifts: [], reading: silent });
     expect(textOf(await examined())).toMatch(
-      /^WRONG {3}b: zonal shift: ARC has not answered since 2026-01-01T23:45:00Z\n +docs\/runbook\.md#shiftsunread/m,
+      /^WRONG {3}b: zonal shift: ARC has not answered since 2026-01-01T23:45:00Z\n +docs\/operate\/runbook\.md#shiftsunread/m,
     );
   });
 

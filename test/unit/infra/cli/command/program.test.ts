@@ -142,7 +142,7 @@ it('a clusters file without mistakes is confirmed in a line, and printed as JSON
   expect(await run('config', 'check', 'clusters.example.yaml')).toEqual({
     code: 0,
     out: 'clusters.example.yaml: hub FleetEndpoints, 4 clusters, no mistakes\n',
-    err: 'hub.pageTopicArn is missing: nobody hears of its alarms (docs/monitoring.md)\nhub.ticketTopicArn is missing: nobody hears of its alarms (docs/monitoring.md)\n',
+    err: 'hub.pageTopicArn is missing: nobody hears of its alarms (docs/operate/monitoring.md)\nhub.ticketTopicArn is missing: nobody hears of its alarms (docs/operate/monitoring.md)\n',
   });
   expect(JSON.parse((await run('config', 'check', 'clusters.example.yaml', '--json')).out)).toMatchObject({
     clusters: [{ id: 'shop-dev', mode: 'shadow' }, {}, {}, {}],

@@ -28,7 +28,7 @@ it.each([
   [
     { name: 'AccessDeniedException', message: 'not authorized: dynamodb:GetItem' },
     env,
-    /not authorized: dynamodb:GetItem \(region eu-west-1.*docs\/security\.md/,
+    /not authorized: dynamodb:GetItem \(region eu-west-1.*docs\/operate\/security\.md/,
   ],
   [
     { name: 'Error', message: 'getaddrinfo ENOTFOUND dynamodb.eu-wst-1.amazonaws.com' },

@@ -552,8 +552,8 @@ describe('what is served and is not what the controllers want', () => {
   });
 });
 
-it('docs/why-not-an-endpoint.md explains every code', () => {
-  const page = readFileSync('docs/why-not-an-endpoint.md', 'utf8');
+it('docs/use/why-not-an-endpoint.md explains every code', () => {
+  const page = readFileSync('docs/use/why-not-an-endpoint.md', 'utf8');
   expect([...causeCodes, ...reaches].filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });
 
