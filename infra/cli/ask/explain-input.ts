@@ -60,8 +60,7 @@ export async function readServiceInput(table: Table, { record, ...known }: OfSer
   ]);
   const withContent = outputs.filter((o) => !o.isMetadataOnly);
   const service = decodeObjectOf('Service', record);
-  const isPresent = (slice: EndpointSlice): boolean =>
-    !isObserved(cluster) || !service || !isOfFormerService(slice, service);
+  const isPresent = (slice: EndpointSlice): boolean => !service || !isOfFormerService(slice, service);
   return {
     ...known,
     service,
