@@ -77,9 +77,22 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
       return { ...observed, caveats: [...observed.caveats, ...restored, ...ours, ...silent] };
     if (observed) return observed;
   }
-  const isWritten = sinceGap.some((r) => isOfCluster(r) && effectiveMs(r) <= atMs);
-  return notKnown(atMs, [reason, ...(isWritten ? restored : [])].join('; '));
+  const before = sinceGap.filter((r) => effectiveMs(r) <= atMs);
+  return notKnown(atMs, whyThen({ before, missing, reason, restored }));
 }
+
+interface Unknown {
+  /** The records up to the time, since the last gap in them. */
+  readonly before: readonly HistoryRecord[];
+  readonly missing: readonly number[];
+  readonly reason: string;
+  readonly restored: readonly string[];
+}
+
+const whyThen = ({ before, missing, reason, restored }: Unknown): string =>
+  missing.length > 0 && before.length === 0
+    ? missingText(missing)
+    : [reason, ...(before.some(isOfCluster) ? restored : [])].join('; ');
 
 const askedOf = (cluster: ClusterRecord, { sinceMs = 0 }: SwitchesThen) => ({
   cluster,

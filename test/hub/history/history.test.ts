@@ -18,7 +18,7 @@ import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
-import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
+import { aPod, aService, optedIn, pods, smallCluster } from '#test/support/small-cluster.ts';
 import { historyErrors } from '#test/worlds/simulation/promises/history.ts';
 import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
@@ -392,6 +392,19 @@ describe('a record that is missing', () => {
       (await readRuns(world.table, key, { sinceMs: 0, nowMs: world.now })).remarks,
       'when others follow',
     ).toEqual(remarks);
+  });
+
+  it('the missing record of the only run that wrote is the reason why its addresses are unknown', async () => {
+    const { world, pass } = await smallCluster([optedIn(), ...pods(1)], { mode: 'shadow', optIn: 'active' });
+    const accept = refuseRecords(world);
+    await pass(8);
+    accept();
+    const written = world.now;
+    await pass(5);
+    world.store.remove('Service', 'default', 'svc');
+    await pass(20);
+    const { summary } = await explainThen(world.table, key, written, world.now);
+    expect(summary).toMatch(/^Not known: the record of the run that ended at \S+ is missing\.$/);
   });
 
   it('the addresses before a missing record are unknown, and known from its run on', async () => {
