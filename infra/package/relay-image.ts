@@ -1,6 +1,7 @@
 /**
  * The relay's image for two architectures as an OCI layout, without Docker: Debian's C libraries, Node from
- * the registry of npm, and the bundle. functions/relay/Dockerfile builds the same program on distroless.
+ * the registry of npm, and the bundle. Buildah and kaniko need a base image, and apko has a C library that Node's
+ * own builds don't support. functions/relay/Dockerfile builds the same program on distroless.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

@@ -105,7 +105,7 @@ const bundleMap = (namespace: string, bundle: string): Manifest => ({
 });
 
 /**
- * One pod leads, and a standby runs on another node (docs/develop/decisions/0013-the-relay-survives-its-node.md).
+ * One pod leads, and a standby runs on another node (docs/develop/decisions/0013-two-relays-elect-a-leader.md).
  * Both are evicted early from a node that does not answer. CPU has no limit, because the first lists are a
  * burst. Memory is as measured with 20,000 pods; more pods need more.
  */

@@ -1,6 +1,6 @@
 /**
  * The command-line program, from its arguments to the exit code. A command's code is loaded when the command
- * runs, so help and mistakes are answered at once.
+ * runs, so help and mistakes are answered at once. commander 14 is the newest that runs on Node 20.
  */
 import tab from '@bomb.sh/tab/commander';
 import { Command, CommanderError, Help } from 'commander';

@@ -1,4 +1,8 @@
-/** The Model Context Protocol over a transport: the tools' names, and their answers as text and as data. */
+/**
+ * The Model Context Protocol over a transport: the tools' names, and their answers as text and as data. It uses
+ * the SDK, because the protocol gets a new version twice a year, and its low-level `Server`, because `McpServer`
+ * takes schemas in zod: each answer would have a second schema.
+ */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {

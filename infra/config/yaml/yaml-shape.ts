@@ -5,7 +5,7 @@ import { resolveAliases } from './yaml-aliases.ts';
 /**
  * Reads a YAML document into a typed value and collects every problem with the place it is at, instead of
  * stopping at the first. A shape returns undefined when it has reported a problem; `readYaml` then throws, so
- * that no half-read value gets out.
+ * that no half-read value gets out. Validators such as zod check values whose places are lost.
  */
 export interface Shape<T> {
   (node: Node | null | undefined, at: At): T | undefined;

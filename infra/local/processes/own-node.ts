@@ -1,6 +1,7 @@
 /**
  * A local run needs Node 22.19, because node:sqlite keeps its queues. On an older Node the run takes a newer
  * one from the npm registry, which has it for some platforms. npm caches it, so it is fetched once.
+ * As a dependency it would add 190 MB to every installation, and hide the user's `node` from npm scripts.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

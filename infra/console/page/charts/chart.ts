@@ -1,6 +1,7 @@
 /**
  * A widget of kind `lines`: a chart, and below it a table of its newest values, which is both legend and text
- * alternative.
+ * alternative. uPlot draws sixty series a second in 50 KB. ECharts and Chart.js are four to twenty times as
+ * large, and Vega compiles expressions with `eval`, which the page's content security policy forbids.
  */
 import uPlot from 'uplot';
 import type { Widget } from '#infra/aws/monitoring/widgets.ts';
