@@ -6,6 +6,15 @@ export interface PageCommand {
   readonly command: string;
 }
 
+/** The pages whose commands a test runs, or which are listed with a reason. */
+export const operatorsPages: readonly string[] = [
+  'README.md',
+  ...['opt-in', 'clusterset'].map((page) => `docs/use/${page}.md`),
+  ...['getting-started', 'gitops', 'monitoring', 'upgrading', 'runbook'].map(
+    (page) => `docs/operate/${page}.md`,
+  ),
+];
+
 /** Returns the commands of a page: the lines of code blocks that a shell runs, and those in its text. */
 export const commandsOf = (page: string): readonly PageCommand[] => [...linesOf(page), ...spansOf(page)];
 

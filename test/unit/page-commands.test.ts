@@ -10,16 +10,10 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { program } from '#infra/cli/command/program.ts';
 import { pageCommands } from '#test/e2e/deploy/page-command.ts';
-import { commandsOf } from '#test/support/page-commands.ts';
+import { unplanned } from '#test/e2e/package/operators-commands.ts';
+import { commandsOf, operatorsPages } from '#test/support/page-commands.ts';
 
-const pages = [
-  'README.md',
-  ...['opt-in', 'clusterset'].map((page) => `docs/use/${page}.md`),
-  ...['getting-started', 'gitops', 'monitoring', 'upgrading', 'runbook'].map(
-    (page) => `docs/operate/${page}.md`,
-  ),
-];
-const commands = pages.flatMap(commandsOf);
+const commands = operatorsPages.flatMap(commandsOf);
 
 /** Beginnings of commands that a test cuts out of its page. */
 const tested: readonly string[] = [
@@ -151,6 +145,10 @@ it('every command of the pages is the package’s own, has a test, or is listed 
   expect(
     tested.filter((beginning) => !commands.some(({ command }) => command.startsWith(beginning))),
   ).toEqual([]);
+});
+
+it('every command of the package in a page runs on a local run of two clusters, or is listed with its reason', () => {
+  expect(unplanned()).toEqual([]);
 });
 
 it('the hub’s table is read from the outputs of a deploy', () => {

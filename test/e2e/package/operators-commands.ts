@@ -1,5 +1,5 @@
 /** The package's own commands of the operators' pages, as they run on a local run of two clusters. */
-import { commandsOf } from '#test/support/page-commands.ts';
+import { commandsOf, operatorsPages } from '#test/support/page-commands.ts';
 
 export interface PlannedCommand {
   /** As it is in a page, without `fleet-endpoints`. */
@@ -117,12 +117,6 @@ const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
   ['cluster register', 'it needs the outputs of a deploy: test/e2e/deploy/lost-table.ts runs it'],
 ];
 
-const pages = [
-  'README.md',
-  ...['getting-started', 'opt-in', 'clusterset', 'gitops', 'monitoring', 'upgrading', 'runbook'].map(
-    (page) => `docs/${page}.md`,
-  ),
-];
 const own = /^(npx )?fleet-endpoints /;
 
 /**
@@ -131,7 +125,9 @@ const own = /^(npx )?fleet-endpoints /;
  */
 export function unplanned(): readonly string[] {
   const found = new Set(
-    pages.flatMap(commandsOf).flatMap(({ command }) => (own.test(command) ? [command.replace(own, '')] : [])),
+    operatorsPages
+      .flatMap(commandsOf)
+      .flatMap(({ command }) => (own.test(command) ? [command.replace(own, '')] : [])),
   );
   const planned = new Set([...reads, ...switches].map(({ text }) => text));
   const added = [...found].filter(
