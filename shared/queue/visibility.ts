@@ -1,6 +1,6 @@
 /**
  * Makes a failed message visible again within seconds, later with each receive. The visibility timeout is for
- * functions that crash: it is six times a run's time, and by then sweep has usually enqueued the service.
+ * functions that crash: it is three times a run's time, and by then sweep has usually enqueued the service.
  */
 import { defaultLimits, type RunLimits } from '#shared/contract/limits.ts';
 import type { SourceQueue } from './port.ts';

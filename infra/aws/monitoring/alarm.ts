@@ -41,7 +41,7 @@ export const errors = { aws: 'AWS/Lambda', name: 'Errors', statistic: 'Sum' } as
 export const dropped = { aws: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', statistic: 'Sum' } as const;
 /**
  * A failed message returns within seconds, later within four and a half minutes (queue/visibility.ts). After
- * a crash it returns at the visibility timeout of three minutes (cluster-queues.ts). Its failures therefore
+ * a crash it returns at the visibility timeout of ninety seconds (cluster-queues.ts). Its failures therefore
  * fall into at least three of fifteen minutes, and never into consecutive ones.
  */
 export const comesBack = { periods: 15, datapoints: 3 } as const;

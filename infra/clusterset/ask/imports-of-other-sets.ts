@@ -31,7 +31,7 @@ export async function otherSetsLines(
     const there = names.length === 1 ? '1 ServiceImport is' : `${names.length} ServiceImports are`;
     return [
       `${id}  ${there} there of set ${set}, not ${own}: ${names.slice(0, shown).join(', ')}${more}. This hub leaves them as they are; ` +
-        `if its own set was called ${set}, delete them (runbook, "Give a set another name")`,
+        `if its own set was called ${set}, delete them (docs/use/clusterset.md)`,
     ];
   });
 }
