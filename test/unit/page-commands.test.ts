@@ -93,7 +93,6 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
         'a step of a checkout, or a part of a command: .ci/run begins with it, or runs what it starts',
       ] as const,
   ),
-  ['PORT=9000 npm start', 'a step of a checkout: .ci/run starts local runs with ports of their own'],
   [
     'for c in shop-a shop-b; do for kind',
     'it downloads the definitions that test/support/control-plane/mcs-crds has',

@@ -48,7 +48,6 @@ export const reads: readonly PlannedCommand[] = [
     prints: /no address 10\.1\.0\.7 .* there are 10\.244/,
     code: 2,
   },
-  { text: 'redrive', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'redrive CLUSTER', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'redrive CLUSTER --run', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'cluster opt-in CLUSTER', prints: /shop\/cart +fleet-endpoints, opt-in/ },
@@ -96,6 +95,7 @@ export const switches: readonly PlannedCommand[] = [
 
 /** Beginnings of commands that do not run here, with the reason or the test that runs them. */
 const elsewhere: readonly (readonly [beginning: string, reason: string])[] = [
+  ['explain --context prod', 'it needs a real cluster: test/cluster/answers asks one'],
   ['start', 'package.test.ts starts the run with it'],
   ['config init shop-dev', 'constructs.test.ts runs it in its order among the five steps'],
   [
