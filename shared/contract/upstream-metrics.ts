@@ -1,5 +1,5 @@
 /**
- * The metrics of upstream's EndpointSlice controller under upstream's names (docs/develop/behaviour.md ME-1..ME-9),
+ * The metrics of upstream's EndpointSlice controller under upstream's names (reference/parity.md ME-1..ME-9),
  * so existing dashboards keep working. The endpoints controller lacks metrics of its own. Dimensions are
  * `cluster` and the metric's labels. A label without a value is left out, because CloudWatch does not take
  * empty values and Prometheus treats both alike.

@@ -13,7 +13,7 @@ export interface Feature {
   readonly what: string;
   /** The first minor version that has it switched on. */
   readonly from: string;
-  /** Statement of docs/develop/behaviour.md, for a feature of the controllers. */
+  /** Statement of docs/reference/parity.md, for a feature of the controllers. */
   readonly statement?: string;
   /** Shadow mode expects outputs without it from an older version. */
   readonly isComparedWithout?: true;

@@ -1,5 +1,5 @@
 /**
- * Names that the two controllers write and read (docs/develop/behaviour.md G-1, G-5, G-6), and those of opt-in and of
+ * Names that the two controllers write and read (reference/parity.md G-1, G-5, G-6), and those of opt-in and of
  * imports. The admission policies in infra restrict the writer to them.
  */
 

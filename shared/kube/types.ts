@@ -3,7 +3,7 @@
  *
  * The shapes come from @kubernetes/client-node by type only. An object here may be sparse: what passed the
  * relay's projection (projection.ts) holds just the fields that the two controllers read. An empty list may
- * arrive as null or not at all (docs/develop/behaviour.md API-2): read lists with `?? []`.
+ * arrive as null or not at all (docs/reference/parity.md API-2): read lists with `?? []`.
  */
 import type {
   CoreV1EndpointPort,

@@ -125,7 +125,7 @@ it('a deliberate difference excuses its own fields, and must occur', () => {
     row: 'D9',
     lines: [other],
   });
-  expect(resultOf(step, []).lines).toEqual(['Endpoints n/web should differ (docs/develop/parity.md D9)']);
+  expect(resultOf(step, []).lines).toEqual(['Endpoints n/web should differ (docs/reference/parity.md D9)']);
 });
 
 it('a second object of a name has a name of its own', async () => {

@@ -101,7 +101,7 @@ function versionAgainst(
 }
 
 /**
- * By upstream's rules, not "is the projection equal?" (docs/develop/behaviour.md 1). 'none': no service has to run.
+ * By upstream's rules, not "is the projection equal?" (reference/parity.md 1). 'none': no service has to run.
  * Pods wake by the rules of the cluster's version, and of the followed one while it is unknown: shadow mode
  * looks at a Service when the cluster's controllers do.
  */

@@ -1,5 +1,5 @@
 /**
- * The run guard (docs/develop/parity.md D30): a run that would leave fewer than half of ten or more endpoints first
+ * The run guard (reference/parity.md D30): a run that would leave fewer than half of ten or more endpoints first
  * asks the API server for the pods. The list guard, which holds back a list that takes much away, is
  * `awaitsOwnList` in functions/ingest/inputs/input-list-page.ts.
  */

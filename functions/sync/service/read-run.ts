@@ -11,7 +11,7 @@ export const readRun: ServiceStep<ComparedRun, ReadRun> = async (compared) => {
   const run = await connectAndRead(compared);
   const { namespace, name } = run.key;
   // A service that the snapshot has never seen may just be on its way, and then its own message wakes it
-  // (docs/develop/parity.md D5).
+  // (docs/reference/parity.md D5).
   if (!run.inputs.serviceRecord && (await run.api.get('Service', namespace, name)))
     return { end: nothingDone(compared, ok) };
   return { next: { ...compared, run } };

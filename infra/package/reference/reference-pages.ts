@@ -8,6 +8,7 @@ import { clustersYamlPage } from './clusters-yaml-page.ts';
 import { commandsPage } from './commands-page.ts';
 import { limitsPage } from './limits-page.ts';
 import { metricsPage } from './metrics-page.ts';
+import { parityPage } from './parity-page.ts';
 
 export const referenceFolder = 'docs/reference';
 
@@ -19,5 +20,6 @@ export const referenceFiles = (): ReadonlyMap<string, string> =>
     ['commands.md', commandsPage()],
     ['limits.md', limitsPage()],
     ['metrics.md', metricsPage()],
+    ['parity.md', parityPage()],
     ...[...answerSchemas()].map(([name, text]) => [`schemas/${name}`, text] as const),
   ]);

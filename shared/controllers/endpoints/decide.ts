@@ -22,7 +22,7 @@ import { repackSubsets } from './subsets.ts';
 
 /**
  * One run of the endpoints controller for one service: syncService of
- * pkg/controller/endpoint/endpoints_controller.go (docs/develop/behaviour.md 4) as a function. Upstream's check for
+ * pkg/controller/endpoint/endpoints_controller.go (reference/parity.md 4) as a function. Upstream's check for
  * stale input (EP-52..54) is missing, because `current` comes from the API server.
  */
 export function decideEndpoints(input: EndpointsInput): EndpointsPlan {

@@ -4,7 +4,7 @@ import { dumpPort, dumpSubset } from './dump.ts';
 
 /**
  * Returns the canonical form of subsets, in the order of upstream's RepackSubsets
- * (pkg/api/v1/endpoints/util.go; docs/develop/behaviour.md 5). Ports with the same addresses share a subset. An
+ * (pkg/api/v1/endpoints/util.go; reference/parity.md 5). Ports with the same addresses share a subset. An
  * address that is not ready for a port in one input subset is not ready for that port at all. Among addresses
  * with the same IP and UID the first is kept.
  */

@@ -1,6 +1,6 @@
 /**
  * The work item of a service, export or import: its pending work, and the rules which parts of a wake-up
- * still need to run. It implements client-go's queue (docs/develop/behaviour.md 3) by a record with generations.
+ * still need to run. It implements client-go's queue (reference/parity.md 3) by a record with generations.
  */
 import { type Part, partsOf, type WorkKind } from '#shared/kube/work-kinds.ts';
 

@@ -7,7 +7,7 @@ export interface Result {
   readonly what: string;
   /** Differences. An empty list is the expected result. */
   readonly lines: readonly string[];
-  /** Row of docs/develop/parity.md that explains the difference. */
+  /** Row of docs/reference/parity.md that explains the difference. */
   readonly row?: string;
 }
 
@@ -33,7 +33,9 @@ export function resultOf(
     what,
     row,
     lines:
-      left.length === found.length ? [...left, `${of} should differ (docs/develop/parity.md ${row})`] : left,
+      left.length === found.length
+        ? [...left, `${of} should differ (docs/reference/parity.md ${row})`]
+        : left,
   };
 }
 

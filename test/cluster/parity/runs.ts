@@ -83,7 +83,7 @@ const toldWithinMs = 40_000;
 
 /**
  * Collects the differences that the run prints, with the step in which it does. The difference of a
- * deliberate step, as an edit that upstream leaves alone (docs/develop/parity.md), is true and not collected. The
+ * deliberate step, as an edit that upstream leaves alone (reference/parity.md), is true and not collected. The
  * service whose slice each step deletes may be found without it twice.
  */
 function printedDifferences(shadow: LocalRun) {

@@ -15,7 +15,7 @@ export interface Step {
    */
   readonly several?: true;
   /**
-   * Where ours departs from upstream on purpose: the row of docs/develop/parity.md, and what of the snapshot differs
+   * Where ours departs from upstream on purpose: the row of reference/parity.md, and what of the snapshot differs
    * by it.
    */
   readonly deliberate?: { readonly row: string; readonly of: string };

@@ -1,6 +1,6 @@
 /**
  * Compares the outputs of two recordings of the same vectors, by field, and names the statements of
- * docs/develop/behaviour.md that specify the field.
+ * docs/reference/parity.md that specify the field.
  */
 import { annotationTriggerTime } from '#shared/kube/names.ts';
 import { differingPlaces } from '#test/worlds/conformance/differing-places.ts';

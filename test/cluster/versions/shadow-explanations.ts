@@ -5,7 +5,7 @@ import type { ShadowDifference, WholeVector } from './shadow-vectors.ts';
 import { getsStuck } from './versions.ts';
 
 interface Explanation {
-  /** Statement of docs/develop/behaviour.md, and what happens in the vector. */
+  /** Statement of docs/reference/parity.md, and what happens in the vector. */
   readonly name: string;
   /** The versions that it concerns, all by default. */
   readonly concerns?: (version: string) => boolean;

@@ -79,7 +79,7 @@ function writeOutputs(
 const idOf = ({ kind, metadata: { namespace, name } }: RawObject): string => `${kind} ${namespace}/${name}`;
 
 /**
- * Upstream writes `nodeName: ""` to Endpoints, which no API server stores (API-7, docs/develop/parity.md D3); the one
+ * Upstream writes `nodeName: ""` to Endpoints, which no API server stores (API-7, reference/parity.md D3); the one
  * of the recording does.
  */
 const withoutEmptyNodeNames = (object: RawObject): RawObject =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { go } from '#test/support/control-plane/kubernetes-module.ts';
 
-/** The packages whose behaviour docs/develop/behaviour.md specifies, by module. */
+/** The packages whose behaviour docs/reference/parity.md specifies, by module. */
 const packages = [
   {
     module: 'k8s.io/kubernetes',

@@ -52,7 +52,7 @@ try {
   heading(`sources of ${version} against ${followed}: ${summaryOf(lines).length} files differ`);
   print(values.sources ? lines : summaryOf(lines));
 
-  heading(`outputs of ${version} against ${followed}, with the statements of docs/develop/behaviour.md`);
+  heading(`outputs of ${version} against ${followed}, with the statements of docs/reference/parity.md`);
   for (const file of recorded) {
     // Every stored vector comes out alike in the recorder's twenty plays.
     const { vectors, leftOut, text } = await record(module, file, values.write ? [] : ['-plays', '5']);

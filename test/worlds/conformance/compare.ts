@@ -78,7 +78,7 @@ export function compareStep(
   return differences;
 }
 
-/** Event reasons of ours that upstream does not have (docs/develop/parity.md). */
+/** Event reasons of ours that upstream does not have (docs/reference/parity.md). */
 const ownReasons = new Set(['RetryBudgetExceeded']);
 
 export function compareEvents(vector: Vector, store: Store): Difference[] {

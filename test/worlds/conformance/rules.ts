@@ -1,5 +1,5 @@
 /**
- * Deliberate differences from upstream as named rules, whose reasons are in docs/develop/parity.md. A rule has a
+ * Deliberate differences from upstream as named rules, whose reasons are in reference/parity.md. A rule has a
  * statement, and a predicate on the vector's input and the difference. It never uses a vector's id, because
  * it must apply to new vectors.
  */

@@ -1,4 +1,4 @@
-/** Kubernetes Events without a process that correlates them (Q-22..30; docs/develop/parity.md D24 and D26). */
+/** Kubernetes Events without a process that correlates them (Q-22..30; reference/parity.md D24 and D26). */
 import { describe, expect, it } from 'vitest';
 import { eventRecorder } from '#functions/sync/aftermath/kube-events.ts';
 import { Store } from '#infra/local/apiserver/store.ts';

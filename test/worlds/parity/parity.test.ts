@@ -1,11 +1,15 @@
-/** Checks docs/develop/parity.md: every statement and scenario has its row, and every row an existing test. */
+/** Checks docs/develop/parity.yaml: every statement and scenario is there, with a test that exists. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import {
+  type Parity,
+  readParity,
+  type Statement,
+  statementsOf,
+} from '#infra/package/reference/parity-statements.ts';
 import { familyOf, readVectors, recorded } from '#test/worlds/conformance/vector.ts';
 
-/**
- * The IDs of docs/develop/behaviour.md by prefix, for computation, wake-ups and writes, and for upstream's scenarios.
- */
+/** The IDs by prefix: a statement that went unseen is missing here. */
 const specified: { readonly [prefix: string]: string } = {
   G: '1..11',
   EV: '1..22',
@@ -40,76 +44,44 @@ const allIds = Object.entries(specified).flatMap(([prefix, ranges]) =>
   ranges.split(' ').flatMap((r) => expand(r).map((n) => `${prefix}-${n}`)),
 );
 
-/** "EP-1, EP-3..5" as IDs. */
-const idsIn = (cell: string): readonly string[] =>
-  cell.split(',').flatMap((part) => {
-    const [, prefix = '', range = ''] = /^\s*([A-Z]+)-(\w+(?:\.\.\w+)?)\s*$/.exec(part) ?? [];
-    if (prefix === '') throw new Error(`not a statement: ${part}`);
-    return expand(range).map((n) => `${prefix}-${n}`);
-  });
-
-interface Row {
-  /** Its number, for a deliberate difference. */
-  readonly difference: string | undefined;
-  readonly ids: readonly string[];
-  /** The row's cell about its tests. */
-  readonly tests: string;
-}
-
-function rowsOf(page: string): readonly Row[] {
-  const cells = page
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !/^\| (---|Statements|Scenario| \|)/.test(line))
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split(' | ')
-        .map((cell) => cell.trim()),
-    )
-    .filter(([first]) => first !== '');
-  return cells.map((row) => {
-    const [first = '', second = ''] = row;
-    const isDifference = /^D\d+$/.test(first);
-    return {
-      difference: isDifference ? first : undefined,
-      ids: idsIn(isDifference ? second : first),
-      tests: row.at(-1) ?? '',
-    };
-  });
-}
-
 const families = new Set(recorded.flatMap(readVectors).map(familyOf));
-const differencesNamed = (tests: string): readonly string[] =>
-  [...tests.replace(/`[^`]*`/g, '').matchAll(/\bD\d+\b/g)].map(([name]) => name);
 
-/** Returns the faults of the page as sentences. */
-function faults(page: string): readonly string[] {
-  const rows = rowsOf(page);
-  const differences = new Set(rows.flatMap((r) => r.difference ?? []));
-  const covered = new Set(rows.filter((r) => !r.difference).flatMap((r) => r.ids));
-  const missing = allIds.filter((id) => !covered.has(id)).map((id) => `${id} has no row`);
-  const unknown = rows
-    .flatMap((r) => r.ids)
-    .filter((id) => !allIds.includes(id))
+/** Returns what is wrong with the statements and differences as sentences. */
+function faults(parity: Parity): readonly string[] {
+  const statements = statementsOf(parity);
+  const ids = statements.map(({ id }) => id);
+  const differences = new Set(parity.differences.map(({ id }) => id));
+  const missing = allIds.filter((id) => !ids.includes(id)).map((id) => `${id} is missing`);
+  const unknown = ids
+    .filter((id) => !allIds.includes(id) && !isContext(id))
     .map((id) => `${id} is no statement`);
-  const ofRows = rows.flatMap(({ difference, ids, tests }) => {
-    const row = difference ?? ids.join();
-    const references = [...tests.matchAll(/`([^`]+\.ts|conformance): ([^`]+)`/g)];
-    const named = differencesNamed(tests);
-    if (references.length + named.length === 0 && !tests.includes('no test: '))
-      return [`${row} names no test`];
+  const twice = ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => `${id} is there twice`);
+  const covers = statements.flatMap(({ id, tests = [], differences: named = [], noTest }) => {
+    if (tests.length + named.length === 0 && noTest === undefined)
+      return isContext(id) ? [] : [`${id} names no test`];
     return [
-      ...named.filter((d) => !differences.has(d)).map((d) => `${row} names ${d}, which is not listed`),
-      ...references
-        .filter(([, file = '', text = '']) => !isThere(file, text))
-        .map(([reference]) => `${row} names ${reference}, which does not exist`),
+      ...named.filter((d) => !differences.has(d)).map((d) => `${id} names ${d}, which is not listed`),
+      ...absent(id, tests),
     ];
   });
-  return [...missing, ...unknown, ...ofRows];
+  return [
+    ...missing,
+    ...unknown,
+    ...twice,
+    ...covers,
+    ...parity.differences.flatMap((d) => absent(d.id, d.tests)),
+  ];
 }
 
+/** Behaviour of the mirroring controller and of older and newer versions. */
+const isContext = (id: string): boolean => /^(MI|DF)-\d+$/.test(id);
+
+const absent = (id: string, tests: readonly string[]): readonly string[] =>
+  tests.filter((test) => !isThere(test)).map((test) => `${id} names ${test}, which does not exist`);
+
 /** In a title of the file's tests, or of a case in one of their tables: not just anywhere in its code. */
-function isThere(file: string, text: string): boolean {
+function isThere(test: string): boolean {
+  const [, file = '', text = ''] = /^(.+?)(?:: (.*))?$/s.exec(test) ?? [];
   if (file === 'conformance') return families.has(text);
   return (
     existsSync(`test/${file}`) &&
@@ -125,36 +97,47 @@ const titlesIn = (source: string): readonly string[] =>
     .split('\n')
     .flatMap((line) => [...line.matchAll(/(['"`])((?:\\.|(?!\1).)*)\1/g)].map(([, , title = '']) => title));
 
-describe('docs/develop/parity.md', () => {
-  const page = readFileSync('docs/develop/parity.md', 'utf8');
+describe('docs/develop/parity.yaml', () => {
+  const parity = readParity();
 
-  it('docs/develop/parity.md has a row for every statement and scenario, and every row a test that exists', () => {
+  it('docs/develop/parity.yaml has every statement and scenario with a test that exists, or a reason for none', () => {
     expect(allIds.length).toBeGreaterThan(390);
-    expect(faults(page)).toEqual([]);
+    expect(faults(parity)).toEqual([]);
   });
 
-  it('docs/develop/parity.md has its deliberate differences in order, each with the statements it departs from', () => {
-    const differences = rowsOf(page).flatMap((r) => r.difference ?? []);
-    expect(differences).toEqual(differences.map((_, i) => `D${i + 1}`));
-    const referred = new Set(rowsOf(page).flatMap((r) => (r.difference ? [] : differencesNamed(r.tests))));
-    expect(differences.filter((d) => !referred.has(d))).toEqual([]);
+  it('docs/develop/parity.yaml has its deliberate differences in order, each with statements that it departs from and a test', () => {
+    const { differences } = parity;
+    expect(differences.map(({ id }) => id)).toEqual(differences.map((_, i) => `D${i + 1}`));
+    const referred = new Set(statementsOf(parity).flatMap((s) => s.differences ?? []));
+    expect(differences.filter(({ id, tests }) => !referred.has(id) || tests.length === 0)).toEqual([]);
   });
+
+  const without = (id: string): Parity => edited((s) => (s.id === id ? [] : [s]));
+  const changed = (id: string, change: Partial<Statement>): Parity =>
+    edited((s) => [s.id === id ? { ...s, ...change } : s]);
+  function edited(edit: (s: Statement) => readonly Statement[]): Parity {
+    const sections = parity.sections.map((s) => ({ ...s, statements: s.statements.flatMap(edit) }));
+    return { ...parity, sections };
+  }
 
   it.each([
-    ['a row taken away', page.replace(/^\| EP-16 .*\n/m, ''), 'EP-16 has no row'],
+    ['a statement taken away', without('EP-16'), 'EP-16 is missing'],
     [
       'a test renamed',
-      page.replace('ports that no pod has lead nowhere', 'ports that no pod has lead somewhere'),
-      'EP-16 names `unit/shared/controllers/endpoints/decide.test.ts: ports',
+      changed('EP-16', { tests: ['unit/shared/controllers/endpoints/decide.test.ts: lead somewhere'] }),
+      'EP-16 names unit/shared/controllers/endpoints/decide.test.ts: lead somewhere, which does not exist',
     ],
-    ['a statement that there is not', `${page}\n| EP-99 | no test: nothing |\n`, 'EP-99 is no statement'],
-    ['a row without a test', page.replace(/^\| EP-16 .*$/m, '| EP-16 | it works |'), 'EP-16 names no test'],
+    ['a statement that there is not', changed('DF-1', { id: 'EP-99' }), 'EP-99 is no statement'],
+    ['a statement without a test', changed('EP-16', { tests: [] }), 'EP-16 names no test'],
+    ['a statement twice', changed('DF-1', { id: 'DF-2' }), 'DF-2 is there twice'],
     [
       'a family of vectors that there is not',
-      page.replace('`conformance: odd-services`', '`conformance: even-services`'),
-      'PK-11 names',
+      changed('PK-11', { tests: ['conformance: even-services'] }),
+      'PK-11 names conformance: even-services',
     ],
   ])('would be found wanting with %s', (_what, planted, fault) => {
-    expect(faults(planted)).toEqual([expect.stringContaining(fault)]);
+    expect(faults(planted).filter((text) => !text.startsWith('EP-99 names'))).toEqual([
+      expect.stringContaining(fault),
+    ]);
   });
 });

@@ -46,7 +46,7 @@ func kindOf(resource string) kind {
 	panic("no kind has the resource " + resource)
 }
 
-// api is what an API server does with objects (docs/develop/behaviour.md API-1 to API-11), in memory: uid, resourceVersion, generation,
+// api is what an API server does with objects (reference/parity.md API-1 to API-11), in memory: uid, resourceVersion, generation,
 // preconditions, updates that change nothing. No admission, no validation, no garbage collection.
 type api struct {
 	mu      sync.Mutex

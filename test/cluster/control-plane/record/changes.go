@@ -9,7 +9,7 @@ import (
 func (g *generator) step() step {
 	s := step{}
 	if g.chance(12) {
-		// Alone: we look at a foreign change later than upstream does (docs/develop/parity.md D12), and what else happens would show that.
+		// Alone: we look at a foreign change later than upstream does (reference/parity.md D12), and what else happens would show that.
 		g.changeOutputs(&s)
 		return s
 	}
