@@ -12,7 +12,7 @@ interface Answer {
   readonly description: string;
 }
 
-const answers: readonly Answer[] = [
+export const answers: readonly Answer[] = [
   {
     name: 'explanation',
     type: 'ExplanationData',

@@ -12,13 +12,6 @@ it('the files are those of the code: npm run docs writes them', { timeout: 120_0
   expect(Object.fromEntries(written)).toEqual(Object.fromEntries(referenceFiles()));
 });
 
-it('docs/use/commands.md names every schema', () => {
-  const page = readFileSync('docs/use/commands.md', 'utf8');
-  const schemas = globSync('*.json', { cwd: `${referenceFolder}/schemas` });
-  expect(schemas.length).toBeGreaterThan(5);
-  expect(schemas.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
-});
-
 it('every limit has a row with its meaning', () => {
   const rows = limitsPage().match(/^\| `\w+(\.\w+)?` \|.* [A-Z][^|]+\. \|$/gm) ?? [];
   const { requeue, ...stages } = defaultLimits;

@@ -5,6 +5,7 @@
 import { answerSchemas } from '../answer-schemas.ts';
 import { alarmsPage } from './alarms-page.ts';
 import { clustersYamlPage } from './clusters-yaml-page.ts';
+import { codesPage } from './codes-page.ts';
 import { commandsPage } from './commands-page.ts';
 import { limitsPage } from './limits-page.ts';
 import { metricsPage } from './metrics-page.ts';
@@ -17,6 +18,7 @@ export const referenceFiles = (): ReadonlyMap<string, string> =>
   new Map([
     ['alarms.md', alarmsPage()],
     ['clusters-yaml.md', clustersYamlPage()],
+    ['codes.md', codesPage()],
     ['commands.md', commandsPage()],
     ['limits.md', limitsPage()],
     ['metrics.md', metricsPage()],

@@ -7,7 +7,7 @@ export type EndpointsPlace = 'addresses' | 'notReadyAddresses' | 'absent';
 export type SlicePlace = 'ready' | 'not ready' | 'absent';
 
 /**
- * The reason of a place, for programs. docs/use/commands.md lists the codes; a code keeps its meaning from
+ * The reason of a place, for programs. docs/reference/codes.md lists the codes; a code keeps its meaning from
  * version 0.1 on.
  */
 export const reasons = [

@@ -3,7 +3,7 @@ import type { Health } from '#infra/cli/ask/answer/health.ts';
 import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
 import type { PodVerdicts, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
 
-/** The state of a Service's endpoints, for programs. docs/use/commands.md lists the codes. */
+/** The state of a Service's endpoints, for programs. docs/reference/codes.md lists the codes. */
 export const serviceStates = [
   'Written',
   'Pending',

@@ -1,4 +1,4 @@
-/** One point of `fleet-endpoints opt-in check`. docs/use/commands.md lists the codes. */
+/** One point of `fleet-endpoints opt-in check`. docs/reference/codes.md lists the codes. */
 export const optInCodes = [
   'Type',
   'Annotation',

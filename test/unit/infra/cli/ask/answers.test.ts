@@ -145,15 +145,10 @@ it('the addresses at a time follow their schema, whether they are known or not',
   check('addresses', addressesData(key, notKnown(2_000, 'the cluster was in shadow mode')));
 });
 
-it('every code of a state and of a reason is in the schema and in the documents', () => {
-  const page = readFileSync('docs/use/commands.md', 'utf8');
+it('every code of a state and of a reason is in the schema', () => {
   const { properties } = readSchema('explanation');
   expect(properties.state.enum).toEqual([...serviceStates, null]);
   expect(properties.pods.items.properties.endpoints.properties.reason.enum).toEqual(reasons);
-  const changeReasons: readonly string[] =
-    readSchema('run').properties.changes.items.properties.reason.anyOf[0].enum;
-  const codes = [...serviceStates, ...reasons, ...changeReasons];
-  expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });
 
 it('200 pods that are not ready for one reason take one screen, and the state comes first', () => {

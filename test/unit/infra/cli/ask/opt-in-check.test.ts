@@ -225,13 +225,11 @@ it('a selector that does not fit the annotation blocks without a command', () =>
   });
 });
 
-it('the data follow the schema in the package, which has every code and verdict, as docs/use/commands.md has', () => {
+it('the data follow the schema in the package, which has every code and verdict', () => {
   const schema = JSON.parse(readFileSync('docs/reference/schemas/opt-in-check.schema.json', 'utf8'));
   const item = schema.properties.findings.items.properties;
   expect(item.code.enum).toEqual(optInCodes);
   expect(item.verdict.enum).toEqual(optInVerdicts);
-  const page = readFileSync('docs/use/commands.md', 'utf8');
-  expect([...optInCodes, ...optInVerdicts].filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
   const validate = new Ajv2020({ formats: { 'date-time': true }, allowUnionTypes: true }).compile(schema);
   const check: OptInCheck = {
     ...{
