@@ -96,18 +96,21 @@ const sees = (change: (item: Item, world: WorldState) => Item): Pick<Mutant, 'ta
 export const setMutants: readonly Mutant[] = [
   {
     name: 'an export wakes no importer',
+    mechanism: 'wake-ups of an export',
     seeds: [11, 2],
     set: { ...quiet, cluster },
     ...forgets('import'),
   },
   {
     name: 'an export wakes no other export of its name',
+    mechanism: 'wake-ups of an export',
     seeds: [8],
     set: { ...quiet, people: 14, names: 1, cluster },
     ...forgets('export'),
   },
   {
     name: 'a silent source counts as fresh',
+    mechanism: 'state of a source',
     seeds: [3, 13],
     set: {
       ...quiet,
@@ -119,12 +122,14 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'a source whose history is in doubt counts as fresh',
+    mechanism: 'state of a source',
     seeds: [14, 13],
     set: { ...quiet, restores: true, people: 12, cluster: { ...cluster, changes: 20 } },
     ...sees(({ unbound: _, ...item }) => item as Item),
   },
   {
     name: 'sweep forgets the versions that its own lists of a silent source have read',
+    mechanism: 'state of a source',
     seeds: [17, 10],
     set: {
       ...quiet,
@@ -142,12 +147,14 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'a heartbeat is as old as its delivery',
+    mechanism: "heartbeat's own time",
     seeds: [66, 40, 207],
     set: burnt,
     sentAt: (_, nowMs) => nowMs,
   },
   {
     name: 'a worker takes the lease of an import that another worker has',
+    mechanism: 'lease',
     seeds: [58, 32],
     set: {
       ...quiet,
@@ -168,6 +175,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'an import accepts addresses outside of the source’s ranges',
+    mechanism: 'trust between clusters',
     seeds: [3, 2, 1],
     set: { ...quiet, strays: 6, cluster },
     ...sees((item) => ({
@@ -179,6 +187,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'a namespace takes imports after its label is removed',
+    mechanism: 'trust between clusters',
     seeds: [3, 4, 1],
     set: { ...quiet, sameness: 'labelled', people: 20, names: 1, cluster },
     table: (table, actor) => ({
@@ -193,6 +202,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'the run of an export saves no changed pods',
+    mechanism: 'saved pods of an export',
     seeds: [1, 2],
     set: { ...quiet, cluster },
     table: (table) => ({
@@ -203,6 +213,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'the names that a cluster exports are not found by cluster',
+    mechanism: 'wake-ups of an export',
     seeds: [206, 294, 219],
     set: {
       ...quiet,
@@ -218,6 +229,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'exports that the hub does not know count as gone',
+    mechanism: 'state of a source',
     seeds: [2],
     set: {
       ...quiet,
@@ -233,6 +245,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'an import deletes its derived Service before the API server has taken the next one in a dry run',
+    mechanism: 'dry run of the derived Service',
     seeds: [4],
     set: {
       ...quiet,
@@ -247,6 +260,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'an entry with a field of a newer version is left out of the merge',
+    mechanism: 'unknown fields of an entry',
     seeds: [1, 5, 6],
     set: { ...quiet, newer: true, cluster },
     table: (table) => ({
@@ -259,6 +273,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'a name with separators is stored in the set without an escape',
+    mechanism: 'trust between clusters',
     seeds: [8, 13],
     set: { ...quiet, hostile: true, names: 1, cluster: { ...cluster, limits: hostileLimits } },
     // A reader that takes the first three parts of the key, and believes the text.
@@ -275,12 +290,14 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'a list of a set’s names reads the text of each export',
+    mechanism: 'trust between clusters',
     seeds: [6, 4],
     set: { ...quiet, hostile: true, cluster: { ...cluster, limits: hostileLimits } },
     table: (table) => ({ ...table, query: (pk, { only: _, ...range } = {}) => table.query(pk, range) }),
   },
   {
     name: 'an exporter wakes its importers without a budget',
+    mechanism: 'trust between clusters',
     seeds: [6, 5],
     set: {
       ...quiet,
@@ -290,6 +307,7 @@ export const setMutants: readonly Mutant[] = [
   },
   {
     name: 'a namespace exports more names than its limit',
+    mechanism: 'trust between clusters',
     seeds: [4, 5, 2],
     set: {
       ...quiet,

@@ -16,12 +16,14 @@ const undisturbed: Partial<Profile> = {
 export const explainMutants: readonly Mutant[] = [
   {
     name: 'no record shows a Service that returned to the built-in controllers',
+    mechanism: 'record of each run',
     seeds: [265, 175, 240],
     profile: { ...beside, ...undisturbed, optInChanges: 14, changes: 4, faultsUntilMs: 150_000 },
     table: withRecords((record) => ({ ...record, ...(record.writer && { writer: 'opt-in' }) })),
   },
   {
     name: 'no record shows that another client changed an output',
+    mechanism: 'record of each run',
     seeds: [5, 15, 18],
     profile: {
       ...undisturbed,
@@ -32,6 +34,7 @@ export const explainMutants: readonly Mutant[] = [
   },
   {
     name: 'ingest keeps no heartbeat after the first',
+    mechanism: 'explain tells what is served',
     seeds: [2, 3, 5],
     profile: { ...undisturbed, changes: 4, relayKills: 0, faultsUntilMs: 90_000 },
     table: (table) => ({
@@ -45,6 +48,7 @@ export const explainMutants: readonly Mutant[] = [
   },
   {
     name: 'ingest keeps the first state alone of what the built-in controllers wrote',
+    mechanism: 'explain tells what is served',
     seeds: [1, 2, 3],
     profile: { ...beside, ...undisturbed, optInChanges: 0, changes: 10, faultsUntilMs: 60_000 },
     table: (table) => ({

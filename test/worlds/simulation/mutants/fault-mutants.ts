@@ -18,24 +18,28 @@ import { crashing, type Mutant } from './mutant.ts';
 export const faultMutants: readonly Mutant[] = [
   {
     name: 'a read that the server fails opens the circuit without a probe',
+    mechanism: 'circuit, probe, ramp',
     seeds: [12, 9, 4],
     profile: culpritWorld('reads', 100_000),
     api: unasked(({ status }) => status >= 500),
   },
   {
     name: 'a connection that breaks opens the circuit without a probe',
+    mechanism: 'circuit, probe, ramp',
     seeds: [2, 3, 4],
     profile: culpritWorld('resets', 100_000),
     api: unasked(({ status }) => status === 0),
   },
   {
     name: 'a work item that the table refuses holds back the wake-ups of its batch',
+    mechanism: 'refused calls cost their service only',
     seeds: [24, 29, 9],
     profile: culpritWorld('items', 100_000),
     ...allOrNothing(),
   },
   {
     name: 'a report of the relay’s clock is believed unasked',
+    mechanism: 'incarnation and unbound sessions',
     seeds: [3, 2, 5],
     profile: {
       ...crashing,
@@ -55,6 +59,7 @@ export const faultMutants: readonly Mutant[] = [
   },
   {
     name: 'first lists are forgotten after an hour',
+    mechanism: 'first lists',
     seeds: [3, 2, 5],
     profile: longOutage(new Random(1)),
     table: (table, _, { scheduler }) => ({
@@ -69,6 +74,7 @@ export const faultMutants: readonly Mutant[] = [
   },
   {
     name: 'a walk over services reads their texts',
+    mechanism: 'bounds of reads',
     seeds: [9, 10, 3],
     profile: { ...crashing, crashes: 0, modeSwitches: 2, ...largeTenant(ordinaryLimits, 200_000) },
     table: (table) => ({
@@ -79,6 +85,7 @@ export const faultMutants: readonly Mutant[] = [
   },
   {
     name: 'a run that throws keeps its lease',
+    mechanism: 'refused calls cost their service only',
     seeds: [13, 12],
     profile: culpritWorld('seldom', 150_000),
     table: (table) => ({
@@ -89,6 +96,7 @@ export const faultMutants: readonly Mutant[] = [
   },
   {
     name: 'a refused write is made again after its run',
+    mechanism: 'refused calls cost their service only',
     seeds: [6, 5, 2],
     profile: { ...crashing, crashes: 0, refusals: 0.02 },
     table: (table, actor) => ({
@@ -102,24 +110,28 @@ export const faultMutants: readonly Mutant[] = [
   },
   {
     name: 'each run reads the Nodes for itself',
+    mechanism: 'bounds of reads',
     seeds: [3, 4, 2],
     profile: { ...crashing, crashes: 0, changes: 60 },
     nodes: (): SyncDeps['nodes'] => Object.assign(new Map(), { get: () => undefined }),
   },
   {
     name: 'a call of a client waits for ever',
+    mechanism: 'driver asks again',
     seeds: [4, 3, 1],
     profile: { ...crashing, crashes: 0, ...partialAnswers(3, 0.3) },
     silentMs: Number.POSITIVE_INFINITY,
   },
   {
     name: 'six partial answers are as many as a read takes',
+    mechanism: 'driver asks again',
     seeds: [8, 5, 11],
     profile: { ...crashing, crashes: 0, ...partialAnswers(1, 0) },
     client: sixRounds,
   },
   {
     name: 'a key that the table leaves unprocessed counts as absent',
+    mechanism: 'driver asks again',
     seeds: [27, 114, 23],
     profile: { ...crashing, crashes: 0, ...partialAnswers(2, 0) },
     client: (answers) => ({
@@ -129,6 +141,7 @@ export const faultMutants: readonly Mutant[] = [
   },
   {
     name: 'a query ends with its first page',
+    mechanism: 'driver asks again',
     seeds: [4, 3, 2],
     profile: { ...crashing, crashes: 0, ...partialAnswers(3, 0) },
     client: (answers) => ({

@@ -4,6 +4,7 @@ import { crashing, type Mutant } from './mutant.ts';
 export const inPlaceMutants: readonly Mutant[] = [
   {
     name: 'ingest takes a service whose lease another worker has',
+    mechanism: 'lease with the new generation',
     profile: { slow: 0.3, changes: 60, pods: 5 },
     table: (table) => ({
       ...table,
@@ -13,6 +14,7 @@ export const inPlaceMutants: readonly Mutant[] = [
   },
   {
     name: 'an events message is done before the run that it stands for',
+    mechanism: 'lease with the new generation',
     profile: crashing,
     inPlace: (runs) => ({ ...runs, run: async (...call) => void runs.run(...call).catch(() => {}) }),
   },

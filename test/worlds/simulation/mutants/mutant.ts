@@ -16,6 +16,8 @@ import type { WorldState } from '#test/worlds/simulation/world/world-state.ts';
 
 export interface Mutant {
   readonly name: string;
+  /** The mechanism that it removes: a row of docs/develop/architecture.md. */
+  readonly mechanism: string;
   /** Seeds that find it today, tried first: where the first ones don't, or take long. */
   readonly seeds?: readonly number[];
   /** Profile that exposes the bug. Random profiles would need more seeds. */

@@ -54,12 +54,14 @@ const _sometimesLate = <T>(world: WorldState, call: () => Promise<T>): Promise<T
 export const mutants: readonly Mutant[] = [
   {
     name: 'the pods of a namespace are read without a bound',
+    mechanism: 'bounds of reads',
     seeds: [7, 12, 6, 4, 14, 2, 3],
     profile: { ...crashing, ...largeTenant(ordinaryLimits, 100_000) },
     table: (table) => ({ ...table, query: (pk, { maxBytes: _, ...range } = {}) => table.query(pk, range) }),
   },
   {
     name: 'ingest does not store the former labels of an object',
+    mechanism: 'message returns until wake-ups are sent',
     seeds: [106, 35],
     profile: { ...crashing, fateAt: ['put', 'send'] },
     table: (table) => ({
@@ -69,6 +71,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a redelivered batch sends no wake-ups',
+    mechanism: 'message returns until wake-ups are sent',
     seeds: [5, 3, 6],
     profile: crashing,
     table: (table, actor) => ({
@@ -86,12 +89,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'ingest clears `unnotified` before it sends the wake-ups',
+    mechanism: 'message returns until wake-ups are sent',
     seeds: [103, 140, 96],
     profile: { ...crashing, crashes: 0.5, fateAt: ['send'] },
     ...sendsLate('ingest', (change) => change.remove?.includes('unnotified') ?? false),
   },
   {
     name: 'ingest never sends the wake-ups after first lists',
+    mechanism: 'first lists',
     seeds: [15, 8, 5],
     table: (table) => ({
       ...table,
@@ -101,12 +106,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'sync records a retry before it sends the message',
+    mechanism: 'message before record',
     seeds: [16],
     profile: { ...crashing, apiFailures: 0.1, fateAt: ['send'] },
     ...sendsLate('sync', (change) => change.remove?.includes('lease') ?? false),
   },
   {
     name: 'sync drops a wake-up if another worker has the lease',
+    mechanism: 'lease-end wake-up',
     seeds: [12, 19],
     profile: { ...crashing, crashes: 0.1, slow: 0.1, namespaces: 1, services: 1, pods: 4, changes: 40 },
     queue: (queue, name) =>
@@ -116,6 +123,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a change under a lease raises no generation',
+    mechanism: 'generation above done',
     seeds: [23],
     profile: { ...crashing, crashes: 0, slow: 0.1, namespaces: 1, services: 2, changes: 80 },
     table: (table, actor) => ({
@@ -129,6 +137,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a worker takes a lease that another worker has',
+    mechanism: 'lease',
     seeds: [22],
     profile: { slow: 0.3, changes: 60, pods: 5 },
     table: (table) => ({
@@ -139,6 +148,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a worker saves outputs without proof of the lease',
+    mechanism: 'lease',
     seeds: [87, 32],
     profile: {
       ...crashing,
@@ -155,6 +165,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a delta applies to any body',
+    mechanism: 'body and delta',
     seeds: [48, 216],
     profile: {
       ...crashing,
@@ -175,6 +186,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an output saved as metadata counts as empty',
+    mechanism: 'body and delta',
     seeds: [4, 3, 2],
     profile: {
       ...crashing,
@@ -200,6 +212,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'ingest purges tombstones by age alone',
+    mechanism: 'fence and tombstones',
     seeds: [3, 4, 2],
     profile: { ...crashing, crashes: 0, duplicates: 0.5, delayMs: 30_000, changes: 60 },
     begin: (world) => {
@@ -216,6 +229,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an event older than the newest list restores an object',
+    mechanism: 'fence and tombstones',
     seeds: [4, 2, 3],
     profile: { ...crashing, crashes: 0, delayMs: 30_000, duplicates: 0.5, relistMs: 15_000, changes: 60 },
     begin: (world) => {
@@ -234,6 +248,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'sync has no mass-removal guard',
+    mechanism: 'mass-removal guard',
     seeds: [3, 1],
     profile: {
       ...crashing,
@@ -255,6 +270,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'sync runs before the first lists',
+    mechanism: 'first lists',
     seeds: [18, 6],
     profile: { ...crashing, crashes: 0, limits: withPageSize(3), pods: 10, changes: 5 },
     table: (table, actor) => ({
@@ -268,6 +284,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'sync continues while the identity of the cluster is in doubt',
+    mechanism: 'incarnation and unbound sessions',
     seeds: [115, 2],
     profile: { ...crashing, crashes: 0, goesBack: 'restored', pods: 8, changes: 60, batchPeriodSeconds: 30 },
     table: (table, actor) => ({
@@ -280,6 +297,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a restored cluster keeps its incarnation',
+    mechanism: 'incarnation and unbound sessions',
     seeds: [4, 3],
     profile: { ...crashing, crashes: 0, goesBack: 'restored', changes: 40 },
     table: (table, actor) => ({
@@ -294,6 +312,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'sync reads the mode from a cache',
+    mechanism: 'strong reads',
     seeds: [3, 11],
     profile: { ...crashing, crashes: 0, modeSwitches: 2, changes: 60 },
     table: (table, actor, world) => ({
@@ -304,6 +323,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'ingest reads selectors with eventual consistency',
+    mechanism: 'strong reads',
     seeds: [6, 16],
     // Changes so close together that a pod follows its Service within the age of the read.
     profile: {
@@ -325,6 +345,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a run after a foreign write does not read the API server',
+    mechanism: 'outputs compared with the saved ones',
     seeds: [3, 2, 5],
     profile: { ...crashing, crashes: 0, foreignEdits: 6, changes: 5 },
     table: (table) => ({
@@ -341,6 +362,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a worker uses pods that an earlier run has read',
+    mechanism: 'namespace read whole',
     seeds: [24, 26, 53],
     profile: { ...crashing, crashes: 0 },
     pods: (pods) => {
@@ -357,6 +379,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a prefetch counts whatever the claim finds',
+    mechanism: 'prefetch',
     seeds: [1, 5],
     profile: {
       ...crashing,
@@ -374,6 +397,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a list of outputs reports no deletion',
+    mechanism: 'outputs compared with the saved ones',
     seeds: [9, 7],
     profile: { ...crashing, crashes: 0, relayKills: 5, foreignEdits: 20 },
     table: (table, actor) => ({
@@ -384,6 +408,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a page of outputs begins from its start in each run',
+    mechanism: 'outputs compared with the saved ones',
     seeds: [3, 2, 4],
     profile: {
       ...crashing,
@@ -397,6 +422,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the mass-removal guard checks names of pods alone',
+    mechanism: 'mass-removal guard',
     seeds: [4, 5, 2],
     profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'ending') },
     api: (api, actor) => ({
@@ -413,6 +439,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a relay confirms its own lists',
+    mechanism: 'own lists of sweep',
     seeds: [5, 1, 4],
     profile: { ...crashing, crashes: 0, ...lyingRelay(ordinaryLimits, 'empty') },
     table: (table, actor) => ({
@@ -425,6 +452,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a list page has a bound of compressed bytes alone',
+    mechanism: 'bounds of reads',
     seeds: [3, 4, 1],
     profile: {
       ...crashing,
@@ -436,6 +464,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a switch of mode leaves the circuit open',
+    mechanism: 'circuit, probe, ramp',
     seeds: [4, 3],
     profile: {
       ...crashing,
@@ -450,6 +479,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'sync writes no record of a run, and claims that it did',
+    mechanism: 'record of each run',
     profile: { ...crashing, crashes: 0, stalls: 0 },
     table: (table) => ({
       ...table,
@@ -458,6 +488,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'sync writes no record of a run',
+    mechanism: 'record of each run',
     table: (table) => ({
       ...table,
       put: (item, condition) => (isRecord(item) ? Promise.resolve(true) : table.put(item, condition)),
@@ -467,6 +498,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the work item lacks the id of its newest record',
+    mechanism: 'record of each run',
     table: (table) => ({
       ...table,
       update: (key, change, condition) =>
@@ -475,11 +507,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a failed message is deleted',
+    mechanism: 'message returns until wake-ups are sent',
     profile: { ...crashing, crashes: 0, refusals: 0.02 },
     deletesFailed: true,
   },
   {
     name: 'redrive sends parked work with its old generation',
+    mechanism: 'generation above done',
     seeds: [163],
     profile: {
       ...crashing,
@@ -495,12 +529,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a relay that was frozen past its lease continues to send',
+    mechanism: "relay's Lease",
     seeds: [11, 17],
     profile: { ...crashing, crashes: 0, standby: true, relayFaults: 8, changes: 60 },
     turns: lateSpeaker,
   },
   {
     name: 'a new leader of the relay sends no lists',
+    mechanism: "relay's Lease",
     profile: { ...crashing, crashes: 0, standby: true, relayKills: 3, relayFaults: 8, changes: 60 },
     queue: (queue, name, actor, world) =>
       name === 'events' && is('relay', actor)

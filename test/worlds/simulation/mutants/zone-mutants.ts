@@ -17,6 +17,7 @@ const shifted = { ...crashing, ...beside, crashes: 0, zonalShift: 'keepsLast' } 
 export const zoneMutants: readonly Mutant[] = [
   {
     name: 'nobody wakes the services when a zone comes back',
+    mechanism: 'zones away',
     profile: switched,
     table: (table, actor) => ({
       ...table,
@@ -28,6 +29,7 @@ export const zoneMutants: readonly Mutant[] = [
   },
   {
     name: 'a zone leaves a Service that has nothing ready elsewhere',
+    mechanism: 'zones away',
     profile: switched,
     api: (api, actor, world) => ({
       ...api,
@@ -39,6 +41,7 @@ export const zoneMutants: readonly Mutant[] = [
   },
   {
     name: 'shadow mode compares the zone of a shift as soon as the shift has ended',
+    mechanism: 'zones away',
     seeds: [147, 116, 104],
     profile: shifted,
     table: (table, actor, { scheduler }) => ({
@@ -51,6 +54,7 @@ export const zoneMutants: readonly Mutant[] = [
   },
   {
     name: 'ingest drops the id of a Node’s zone',
+    mechanism: 'zones away',
     profile: shifted,
     table: (table, actor) => ({
       ...table,

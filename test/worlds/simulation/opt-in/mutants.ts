@@ -38,6 +38,7 @@ const lying: Partial<Profile> = {
 export const optInMutants: readonly Mutant[] = [
   {
     name: 'leftovers of the built-in controllers are deleted before our slices exist',
+    mechanism: 'hand-over',
     seeds: [5, 15],
     profile: handOver,
     api: (api, actor) => ({
@@ -51,6 +52,7 @@ export const optInMutants: readonly Mutant[] = [
   },
   {
     name: 'our slices are deleted as soon as the Service has a selector',
+    mechanism: 'hand-over',
     seeds: [4],
     profile: handOver,
     api: (api, actor) => ({
@@ -64,6 +66,7 @@ export const optInMutants: readonly Mutant[] = [
   },
   {
     name: 'a hand-over relies on the snapshot alone',
+    mechanism: 'hand-over',
     seeds: [3, 4, 2],
     profile: { ...handOver, watchDelayMs: 5_000, delayMs: 30_000, optInChanges: 40 },
     api: (api, actor) => ({
@@ -78,6 +81,7 @@ export const optInMutants: readonly Mutant[] = [
   },
   {
     name: 'leftovers of the built-in controllers stay',
+    mechanism: 'hand-over',
     seeds: [7, 4],
     profile: handOver,
     api: (api, actor, { store }) => ({
@@ -91,6 +95,7 @@ export const optInMutants: readonly Mutant[] = [
   },
   {
     name: 'our slices stay after the opt-in has ended',
+    mechanism: 'hand-over',
     seeds: [4, 2, 1],
     profile: handOver,
     api: (api, actor, { store }) => ({
@@ -106,6 +111,7 @@ export const optInMutants: readonly Mutant[] = [
   },
   {
     name: 'a shadow cluster with opt-in applies a list that removes much at once',
+    mechanism: 'own lists of sweep',
     seeds: [5],
     profile: lying,
     table: (table, actor) => ({
@@ -115,6 +121,7 @@ export const optInMutants: readonly Mutant[] = [
   },
   {
     name: 'sweep sends no own list for a shadow cluster with opt-in',
+    mechanism: 'own lists of sweep',
     seeds: [2, 7],
     profile: lying,
     table: (table, actor) => ({
