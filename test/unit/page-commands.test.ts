@@ -107,9 +107,6 @@ const notRun: readonly (readonly [beginning: string, reason: string])[] = [
   ],
   ['kubectl endpoints ', 'the package’s own command, as a plugin of kubectl'],
   ['kubectl -l', 'a part of a command'],
-  ['kubectl port-forward', 'a part of a command'],
-  ['kubectl expose', 'a part of a command'],
-  ['kubectl get service -o wide', 'a part of a command'],
   ['aws deploy list-deployments', 'the local cloud lacks CodeDeploy'],
   [
     'aws arc-zonal-shift start-zonal-shift',
