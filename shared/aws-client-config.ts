@@ -62,6 +62,9 @@ function collect(answer: NodeJS.ReadableStream): Promise<Uint8Array> {
  *   afterwards has no effect, and a call with options builds its own chain.
  * - `logger` without `info`: The SDK would copy each input and output for `info`. Even its default logger,
  *   which writes nothing, gets these copies.
+ *
+ * Measured, and not worth it: undici's handler (no gain under churn), an HTTP handler of our own, no correction of
+ * clock skew, V8's compiler flags.
  */
 export const frequentCallConfig = {
   ...awsClientConfig,
