@@ -1,7 +1,7 @@
 /** The pods that concern a Service, each with its wanted place and the difference from what is served. */
 
 import { nearMiss } from '#infra/cli/ask/answer/near-misses.ts';
-import type { WriterFor, Writers } from '#shared/clusters/writer/writer-for.ts';
+import type { WriterFor } from '#shared/clusters/writer/writer-for.ts';
 import { decideEndpoints } from '#shared/controllers/endpoints/decide.ts';
 import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import { withOptInSelector, writerOf } from '#shared/controllers/opt-in/writer.ts';
@@ -30,7 +30,7 @@ import { endpointsPlaces, slicePlaces } from './saved.ts';
 
 export interface PodsInput
   extends Pick<ExplainInput, 'service' | 'namespace' | 'name' | 'pods' | 'nodes' | 'saved' | 'asked'> {
-  readonly writers: Writers;
+  readonly writers: { readonly [C in Controller]: Pick<WriterFor, 'task'> };
   /** Why pods are left out while their zone is away, by name. */
   readonly away?: ReadonlyMap<string, string> | undefined;
 }

@@ -8,10 +8,7 @@ import type { Explanation, Fact, FactGroup } from '#infra/cli/ask/explain/explan
 import { serviceFacts } from '#infra/cli/ask/explain/facts.ts';
 import { savedAddresses } from '#infra/cli/ask/explain/saved.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
-import type { WriterFor, Writers } from '#shared/clusters/writer/writer-for.ts';
 import { writerOf } from '#shared/controllers/opt-in/writer.ts';
-import { endpointsManagedBy, optInManagedBy, slicesManagedBy } from '#shared/kube/names.ts';
-import type { Service } from '#shared/kube/types.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { type LiveAnswer, readAnswer } from './read-world.ts';
 
@@ -42,6 +39,8 @@ function liveExplanation(
 ): Explanation {
   const { service, nodes, served: saved } = world;
   const selected = new Set(answer.pods.map((p) => p.name));
+  // Without a hub the controllers of the cluster write, except for Services that opt in.
+  const task = service && writerOf(service).by === 'opt-in' ? 'write' : 'compare';
   const pods = explainPods(
     {
       ...{ namespace, name, service, nodes, saved },
@@ -49,7 +48,7 @@ function liveExplanation(
       pods: world.pods
         .filter((p) => selected.has(p.metadata.name) || p.metadata.name === pod)
         .map((p) => ({ name: p.metadata.name, pod: p, formerLabels: [] })),
-      writers: builtInWriters(service),
+      writers: { endpoints: { task }, slices: { task } },
       ...(pod !== undefined && { asked: pod }),
     },
     answer.reachablePods,
@@ -95,24 +94,6 @@ function folded(alike: readonly ServedObject[]): Fact {
   return {
     label: `${alike.length} EndpointSlices`,
     text: `${total('ready')} of ${total('addresses')} addresses ready, ports ${ports}, of ${alike[0]?.manager}`,
-  };
-}
-
-/** Without a hub the controllers of the cluster write, except for Services that opt in. */
-function builtInWriters(service: Service | undefined): Writers {
-  const by = service ? writerOf(service).by : 'built-in';
-  const alike = (managedBy: string): WriterFor => ({
-    ...{
-      writer: by === 'opt-in' ? 'hub' : 'built-in',
-      managedBy,
-      by,
-      task: by === 'opt-in' ? 'write' : 'compare',
-    },
-    ...{ reason: '', name: '', why: '' },
-  });
-  return {
-    endpoints: alike(endpointsManagedBy),
-    slices: alike(by === 'opt-in' ? optInManagedBy : slicesManagedBy),
   };
 }
 
