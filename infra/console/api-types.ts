@@ -8,7 +8,8 @@ export type { RunText } from '#infra/cli/ask/history/sentences.ts';
 export type { AddressThen, GoneThen, Then } from '#infra/cli/ask/history/then.ts';
 
 /** In place of its causes it has the worst one, in words; empty without one that deserves a look. */
-export type ListedService = Omit<ServiceEntry, 'causes'> & { readonly cause: string };
+export type ListedService = Omit<ServiceEntry, 'data'> &
+  Omit<ServiceEntry['data'], 'causes'> & { readonly cause: string };
 
 export interface DashboardsAnswer {
   readonly dashboards: readonly Dashboard[];

@@ -93,8 +93,9 @@ const listedServices = async (
   cluster: string,
   now: number,
 ): Promise<readonly ListedService[]> =>
-  (await serviceRows(table, cluster, { now })).map(({ causes, ...row }) => ({
+  (await serviceRows(table, cluster, { now })).map(({ data: { causes, ...row }, ...entry }) => ({
     ...row,
+    ...entry,
     cause: worstCause(causes),
   }));
 

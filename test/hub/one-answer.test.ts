@@ -39,10 +39,11 @@ async function broken() {
 it('a Service that cannot be reached is named by lists, doctor, opt-in check and the console', async () => {
   const { world, table, fleet, doctor } = await broken();
   const [svc, well] = await serviceRows(table, 'c', { now: world.now });
-  expect(svc).toMatchObject({ reach: 'Unreachable', health: 'bad', selected: 1, ready: 0, state: 'Written' });
-  expect(well).toMatchObject({ reach: 'Reachable', selected: 1, ready: 1 });
+  expect(svc?.health).toBe('bad');
+  expect(svc?.data).toMatchObject({ reach: 'Unreachable', selected: 1, ready: 0, state: 'Written' });
+  expect(well?.data).toMatchObject({ reach: 'Reachable', selected: 1, ready: 1 });
   const { summary } = await explain(table, { cluster: 'c', namespace: 'default', name: 'svc' }, world.now);
-  expect(svc?.summary).toBe(summary);
+  expect(svc?.data.message).toBe(summary);
 
   const services = (await doctor()).find(({ question }) => question === 'services');
   expect(services).toMatchObject({ verdict: 'wrong', found: '1 of 2 Services cannot be reached' });
@@ -73,7 +74,7 @@ it('after a relay has fallen silent nothing is fine, and the time is named of wh
   const doubt = /as of .* \(10 min ago\): the relay is silent since/;
   const rows = await serviceRows(table, 'c', { now: world.now });
   expect(rows.map(({ health }) => health)).toEqual(['bad', 'warning']);
-  for (const { summary } of rows) expect(summary).toMatch(doubt);
+  for (const { data } of rows) expect(data.message).toMatch(doubt);
   expect((await fleet()).problems[0]?.text).toMatch(doubt);
   expect((await doctor()).find(({ question }) => question === 'services')?.found).toMatch(doubt);
 });

@@ -1,7 +1,8 @@
 /** `explain` by kubectl's connection alone: no hub, no AWS, nothing installed in the cluster. */
 import { liveExplanationData } from '#infra/cli/ask/explanation-data.ts';
+import { listLines } from '#infra/cli/ask/lists/service-list.ts';
 import { explainLive } from '#infra/cli/ask/live/explain-live.ts';
-import { liveListLines } from '#infra/cli/ask/live/list-live.ts';
+import { liveServices } from '#infra/cli/ask/live/list-live.ts';
 import { type LiveCluster, liveCluster } from '#infra/cli/ask/live/live-cluster.ts';
 import { defaultKubeconfig } from '#infra/cli/hub/kubectl-context.ts';
 import { follow } from '#infra/cli/terminal/follow.ts';
@@ -36,9 +37,8 @@ export async function explainByKubeconfig(
     if (service === undefined) {
       if (!options.allNamespaces && options.namespace === undefined)
         throw new UsageError('which service? NAMESPACE/SERVICE, or -n NAMESPACE or -A to list them');
-      const { format } = printing;
-      const list = { namespace: options.namespace, isNotReadyOnly: options.notReady === true, format };
-      return printLines(await liveListLines(cluster(), list), printing);
+      const shown = await liveServices(cluster(), options.namespace, options.notReady === true);
+      return printLines(listLines(shown, printing.format, 'every Service can be reached'), printing);
     }
     const asked = serviceOf(service, options.namespace ?? found.namespace);
     if (options.timeline !== undefined) {

@@ -1,7 +1,7 @@
 /** Questions to a cluster itself, by a kubeconfig: without a hub, and so without history. */
 import { liveExplanationData } from '#infra/cli/ask/explanation-data.ts';
 import { explainLive } from '#infra/cli/ask/live/explain-live.ts';
-import { liveServiceData, liveServices } from '#infra/cli/ask/live/list-live.ts';
+import { liveServices } from '#infra/cli/ask/live/list-live.ts';
 import type { LiveCluster } from '#infra/cli/ask/live/live-cluster.ts';
 import { liveTimeline } from '#infra/cli/ask/timeline/live-timeline.ts';
 import { timelineData } from '#infra/cli/ask/timeline/timeline-answer.ts';
@@ -15,8 +15,8 @@ export const clusterTools = (context: string, cluster: () => LiveCluster): reado
     inputSchema: takes([], ['namespace', 'notReadyOnly']),
     outputSchema: listSchema('services', 'service-list'),
     async answer({ namespace, notReadyOnly }) {
-      const asked = { namespace: namespace as string | undefined, isNotReadyOnly: notReadyOnly === true };
-      return { services: (await liveServices(cluster(), asked)).map(liveServiceData) };
+      const listed = await liveServices(cluster(), namespace as string | undefined, notReadyOnly === true);
+      return { services: listed.map(({ data }) => data) };
     },
   },
   {

@@ -6,7 +6,7 @@ import { addressesData, historyData, runData } from '#infra/cli/ask/history-data
 import { readRuns } from '#infra/cli/ask/history-service.ts';
 import { ofPod } from '#infra/cli/ask/history-text.ts';
 import { describeClusters } from '#infra/cli/ask/lists/cluster-list.ts';
-import { listedServices, serviceData } from '#infra/cli/ask/lists/service-list.ts';
+import { listedServices } from '#infra/cli/ask/lists/service-list.ts';
 import { hubTimeline } from '#infra/cli/ask/timeline/hub-timeline.ts';
 import { timelineData } from '#infra/cli/ask/timeline/timeline-answer.ts';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
@@ -97,7 +97,7 @@ async function services({ table, now }: AskedHub, given: Arguments): Promise<obj
     ...{ cluster, namespace: textOf(given, 'namespace'), now: now() },
     isNotReadyOnly: given['notReadyOnly'] === true,
   });
-  return { services: listed.map(serviceData) };
+  return { services: listed.map(({ data }) => data) };
 }
 
 async function history({ table, now }: AskedHub, given: Arguments): Promise<object> {

@@ -4,7 +4,6 @@
  */
 import { concurrently } from '#shared/concurrently.ts';
 import type { Table } from '#shared/store/table.ts';
-import { cannotBeReached } from './service-entry.ts';
 import { serviceRows } from './service-rows.ts';
 
 export interface ReachCount {
@@ -38,9 +37,8 @@ export function reachCounts(
       .slice(0, atOnce);
     await concurrently(4, due, async (id) => {
       const rows = await serviceRows(table, id, { now });
-      kept.set(id, {
-        ...{ services: rows.length, unreachable: rows.filter(cannotBeReached).length, atMs: now },
-      });
+      const unreachable = rows.filter(({ data }) => data.reach === 'Unreachable').length;
+      kept.set(id, { services: rows.length, unreachable, atMs: now });
     });
     return kept;
   };

@@ -3,36 +3,37 @@ import type { Cause } from '#infra/cli/ask/answer/cause.ts';
 import type { Health } from '#infra/cli/ask/answer/health.ts';
 import type { Reach } from '#infra/cli/ask/answer/reach.ts';
 import type { ServiceState } from '#infra/cli/ask/explain/explanation.ts';
+import type { Count } from '#infra/cli/ask/explanation-data.ts';
 import type { WriterFor } from '#shared/clusters/writer/writer-for.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 
-export interface ServiceEntry {
+export interface ServiceData {
   readonly namespace: string;
-  readonly name: string;
   /** ClusterIP, NodePort, LoadBalancer, ExternalName or headless */
   readonly type: string;
-  /** The writer of its endpoints in a few words, and the reason in a sentence. */
-  readonly writer: string;
-  readonly why: string;
-  readonly writers: { readonly [C in Controller]: WriterFor['writer'] };
   readonly state: ServiceState | null;
   /** Null if what is served is not known, as of a Service of another controller. */
   readonly reach: Reach | null;
-  /** Null if nobody wants it to be reached, or others see to it. */
-  readonly health: Health | null;
-  /** Numbers of selected pods that run, and of those that can be reached. Null if not known. */
-  readonly selected: number | null;
-  readonly ready: number | null;
-  /** The first sentence of `explain`. */
-  readonly summary: string;
   /** The worst first. */
   readonly causes: readonly Cause[];
-  /** Shadow mode has confirmed a difference. */
-  readonly differs: boolean;
+  readonly service: string;
+  /** Selected pods that run. Null if what is served is not known. */
+  readonly selected: Count | null;
+  /** Those that can be reached. */
+  readonly ready: Count | null;
+  /** The first sentence of `explain`. */
+  readonly message: string;
+  /** Null without a hub. */
+  readonly writers: { readonly [C in Controller]: WriterFor['writer'] } | null;
+  /** Shadow mode has confirmed a difference. Null without a hub. */
+  readonly differs: boolean | null;
 }
 
-/** Somebody should look: also a Service that selects no pod. */
-export const needsALook = ({ health }: Pick<ServiceEntry, 'health'>): boolean =>
-  health !== null && health !== 'good';
-
-export const cannotBeReached = ({ reach }: Pick<ServiceEntry, 'reach'>): boolean => reach === 'Unreachable';
+export interface ServiceEntry {
+  readonly data: ServiceData;
+  /** Null if nobody wants it to be reached, or others see to it. */
+  readonly health: Health | null;
+  /** The writer of its endpoints in a few words, and the reason in a sentence. Empty without a hub. */
+  readonly writer: string;
+  readonly why: string;
+}

@@ -6,9 +6,8 @@
 import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
 import type { Table } from '#shared/store/table.ts';
 import { worstCause } from '../answer-text.ts';
-import type { Count } from '../explanation-data.ts';
 import { unknownService } from '../unknown-service.ts';
-import { needsALook, type ServiceEntry } from './service-entry.ts';
+import type { ServiceData, ServiceEntry } from './service-entry.ts';
 import { serviceRows } from './service-rows.ts';
 
 export interface ListedServices {
@@ -32,7 +31,7 @@ export async function listedServices(
   const all = await serviceRows(table, cluster, { namespace, now });
   if (namespace !== undefined && all.length === 0)
     throw await unknownService(table, { cluster, namespace, name: '' }, now);
-  return isNotReadyOnly ? all.filter(needsALook) : all;
+  return isNotReadyOnly ? all.filter(({ health }) => health !== null && health !== 'good') : all;
 }
 
 /** Throws a UsageError for a namespace without a service. */
@@ -40,71 +39,38 @@ export async function serviceListLines(
   table: Table,
   { format, ...asked }: ServiceListOptions,
 ): Promise<readonly Line[]> {
-  const shown = await listedServices(table, asked);
-  if (format === 'json' || format === 'yaml') return linesAsData(shown.map(serviceData), format);
-  if (format === 'name') return shown.map((s) => `${s.namespace}/${s.name}`);
-  if (shown.length === 0)
-    return [asked.isNotReadyOnly ? 'every Service can be reached' : `${asked.cluster} has no service`];
+  const none = asked.isNotReadyOnly ? 'every Service can be reached' : `${asked.cluster} has no service`;
+  return listLines(await listedServices(table, asked), format, none);
+}
+
+/** Without a hub, the services have no writer. */
+export function listLines(
+  shown: readonly ServiceEntry[],
+  format: OutputFormat | undefined,
+  none: string,
+): readonly Line[] {
+  const data = shown.map((s) => s.data);
+  if (format === 'json' || format === 'yaml') return linesAsData(data, format);
+  if (format === 'name') return data.map((s) => `${s.namespace}/${s.service}`);
+  if (shown.length === 0) return [none];
+  const hasWriters = shown.some((s) => s.writer !== '');
   const [header = '', ...rows] = columns([
-    ['namespace', 'service', 'type', 'ready', 'reach', 'writer', ''],
-    ...shown.map((s) => [
-      s.namespace,
-      s.name,
-      s.type,
+    ['namespace', 'service', 'type', 'ready', 'reach', ...(hasWriters ? ['writer'] : []), ''],
+    ...data.map((s, i) => [
+      ...[s.namespace, s.service, s.type],
       s.selected ? `${s.ready}/${s.selected}` : '-',
       s.reach ?? '-',
-      s.writer,
+      ...(hasWriters ? [shown[i]?.writer ?? ''] : []),
       [s.differs ? 'differs' : '', worstCause(s.causes)].filter(Boolean).join('; '),
     ]),
   ]);
   return [
     { text: header, style: 'title' },
-    ...rows.map((text, i): Line => styled(text, shown[i] as ServiceEntry)),
+    ...rows.map((text, i): Line => {
+      const health = shown[i]?.health ?? 'good';
+      return health === 'good' ? text : { text, style: health };
+    }),
   ];
 }
 
-type AsListed = 'namespace' | 'type' | 'state' | 'reach' | 'causes';
-export interface ServiceData extends Pick<ServiceEntry, AsListed> {
-  readonly service: string;
-  /** Selected pods that run. Null if what is served is not known. */
-  readonly selected: Count | null;
-  /** Those that can be reached. */
-  readonly ready: Count | null;
-  /** The first sentence of `explain`. */
-  readonly message: string;
-  /** Null without a hub. */
-  readonly writers: ServiceEntry['writers'] | null;
-  /** Shadow mode has confirmed a difference. Null without a hub. */
-  readonly differs: boolean | null;
-}
-
 export type ServiceList = readonly ServiceData[];
-
-export const serviceData = ({
-  namespace,
-  name,
-  type,
-  selected,
-  ready,
-  state,
-  reach,
-  causes,
-  writers,
-  differs,
-  summary,
-}: ServiceEntry): ServiceData => ({
-  namespace,
-  service: name,
-  type,
-  selected,
-  ready,
-  state,
-  reach,
-  causes,
-  writers,
-  differs,
-  message: summary,
-});
-
-const styled = (text: string, { health }: ServiceEntry): Line =>
-  health === null || health === 'good' ? text : { text, style: health };

@@ -3,7 +3,7 @@
 import { explainService } from '#infra/cli/ask/explain/explain.ts';
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { writerFacts } from '#infra/cli/ask/explain/writer-facts.ts';
-import { type ClusterRecord, readCluster } from '#shared/clusters/record.ts';
+import { readCluster } from '#shared/clusters/record.ts';
 import { isShadow } from '#shared/clusters/writer/mode.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { concurrently } from '#shared/concurrently.ts';
@@ -53,23 +53,17 @@ export async function serviceRows(
 function rowOf(input: ExplainInput): ServiceEntry {
   const { cluster, namespace, name, difference } = input;
   const service = input.service as Service;
-  const { answer, health, state, summary } = explainService(input);
-  return {
-    ...{ namespace, name, type: typeOf(service) },
-    ...writing(service, cluster),
-    state: state ?? null,
-    reach: answer?.reach ?? null,
-    health: health ?? null,
+  const { answer, health = null, state = null, summary } = explainService(input);
+  const { endpoints, slices } = writersFor(service, cluster);
+  const { name: writer, why } = writerFacts(service, cluster);
+  const data = {
+    ...{ namespace, service: name, type: typeOf(service) },
     selected: answer?.live ?? null,
     ready: answer?.reachable ?? null,
-    summary,
-    causes: answer?.causes ?? [],
+    ...{ state, reach: answer?.reach ?? null, causes: answer?.causes ?? [] },
+    writers: { endpoints: endpoints.writer, slices: slices.writer },
     differs: isShadow(cluster) && difference?.confirmed === true,
+    message: summary,
   };
-}
-
-function writing(service: Service, cluster: ClusterRecord): Pick<ServiceEntry, 'writer' | 'why' | 'writers'> {
-  const { name: writer, why } = writerFacts(service, cluster);
-  const { endpoints, slices } = writersFor(service, cluster);
-  return { writer, why, writers: { endpoints: endpoints.writer, slices: slices.writer } };
+  return { data, health, writer, why };
 }

@@ -1,12 +1,9 @@
 /** The Services of a cluster with what can be reached, from the cluster itself. */
 
 import { healthOf } from '#infra/cli/ask/answer/health.ts';
-import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
-import { answerOf } from '#infra/cli/ask/answer/service-answer.ts';
-import { worstCause } from '#infra/cli/ask/answer-text.ts';
+import { type Answer, answerOf } from '#infra/cli/ask/answer/service-answer.ts';
 import { typeOf } from '#infra/cli/ask/lists/list-services.ts';
-import type { ServiceData } from '#infra/cli/ask/lists/service-list.ts';
-import { columns, type Line, linesAsData, type OutputFormat } from '#infra/cli/terminal/print-answer.ts';
+import type { ServiceEntry } from '#infra/cli/ask/lists/service-entry.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { collectionPath } from '#shared/clusters/api/resources.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
@@ -14,77 +11,41 @@ import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { readWorkloads } from './read-surroundings.ts';
 
-export interface LiveList {
-  /** Undefined: every namespace. */
-  readonly namespace: string | undefined;
-  readonly isNotReadyOnly: boolean;
-  readonly format: OutputFormat | undefined;
-}
-
-export interface LiveService {
-  readonly service: Service;
-  readonly answer: Answer;
-}
-
-/** Throws a UsageError for a namespace without a service. */
+/** Of every namespace if it is undefined. Throws a UsageError for a namespace without a service. */
 export async function liveServices(
   cluster: LiveCluster,
-  { namespace, isNotReadyOnly }: Omit<LiveList, 'format'>,
-): Promise<readonly LiveService[]> {
+  namespace: string | undefined,
+  isNotReadyOnly: boolean,
+): Promise<readonly ServiceEntry[]> {
   const all = await liveRows(cluster, namespace);
   if (all.length === 0)
     throw new UsageError(
       namespace === undefined ? 'the cluster has no Service' : `namespace ${namespace} has no Service`,
     );
-  return isNotReadyOnly ? all.filter(({ answer }) => healthOf(answer) !== 'good') : all;
-}
-
-export async function liveListLines(
-  cluster: LiveCluster,
-  { format, ...asked }: LiveList,
-): Promise<readonly Line[]> {
-  const shown = await liveServices(cluster, asked);
-  if (format === 'name')
-    return shown.map(({ service: { metadata } }) => `${metadata.namespace}/${metadata.name}`);
-  if (format === 'json' || format === 'yaml') return linesAsData(shown.map(liveServiceData), format);
-  if (shown.length === 0) return ['every Service can be reached'];
-  const [header = '', ...rows] = columns([
-    ['namespace', 'service', 'type', 'ready', 'reach', ''],
-    ...shown.map(({ service, answer }) => [
-      service.metadata.namespace ?? '',
-      service.metadata.name,
-      typeOf(service),
-      answer.live === 0 ? '-' : `${answer.reachable}/${answer.live}`,
-      answer.reach,
-      worstCause(answer.causes),
-    ]),
-  ]);
-  return [
-    { text: header, style: 'title' },
-    ...rows.map((text, i): Line => {
-      const style = healthOf((shown[i] as LiveService).answer);
-      return style === undefined || style === 'good' ? text : { text, style };
-    }),
-  ];
+  return isNotReadyOnly ? all.filter(({ health }) => health !== 'good') : all;
 }
 
 /** As with a hub, whose part is null. */
-export const liveServiceData = ({ service, answer }: LiveService): ServiceData => ({
-  namespace: service.metadata.namespace ?? '',
-  service: service.metadata.name,
-  type: typeOf(service),
-  selected: answer.live,
-  ready: answer.reachable,
-  reach: answer.reach,
-  causes: answer.causes,
-  message: `${answer.summary}.`,
-  ...{ state: null, writers: null, differs: null },
+const entryOf = (service: Service, answer: Answer): ServiceEntry => ({
+  data: {
+    namespace: service.metadata.namespace ?? '',
+    service: service.metadata.name,
+    type: typeOf(service),
+    selected: answer.live,
+    ready: answer.reachable,
+    reach: answer.reach,
+    causes: answer.causes,
+    message: `${answer.summary}.`,
+    ...{ state: null, writers: null, differs: null },
+  },
+  health: healthOf(answer) ?? null,
+  ...{ writer: '', why: '' },
 });
 
 async function liveRows(
   cluster: LiveCluster,
   namespace: string | undefined,
-): Promise<readonly LiveService[]> {
+): Promise<readonly ServiceEntry[]> {
   const [services, pods, slices, nodes, workloads] = await Promise.all([
     cluster.list<Service>('services', collectionPath('Service', namespace ?? '')),
     cluster.list<Pod>('pods', collectionPath('Pod', namespace ?? '')),
@@ -112,7 +73,7 @@ async function liveRows(
       served: { endpoints: undefined, slices: own },
       around: { workloads: workloadsOf.get(ns) ?? [], isEveryNode: nodes !== undefined },
     });
-    return { service, answer };
+    return entryOf(service, answer);
   });
 }
 

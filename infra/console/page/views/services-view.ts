@@ -17,7 +17,7 @@ const filters: readonly { readonly title: string; readonly isShown?: (entry: Lis
   { title: 'all' },
   { title: 'cannot be reached', isShown: ({ reach }) => reach === 'Unreachable' },
   { title: 'needs a look', isShown: ({ health }) => health !== null && health !== 'good' },
-  { title: 'differs', isShown: ({ differs }) => differs },
+  { title: 'differs', isShown: ({ differs }) => differs === true },
   { title: 'no writer', isShown: hasNoWriter },
   { title: 'opt-in', isShown: ({ writer }) => writer.includes('opt-in') },
   { title: 'imported', isShown: ({ writer }) => writer.startsWith('import of') },
@@ -114,7 +114,7 @@ export function servicesView(
   /** Redraws the list only when it changes, so the focused link keeps the focus. */
   function list(): void {
     const { isShown = () => true } = filters.find((f) => f.title === filter.value) ?? {};
-    const found = all.filter((s) => isShown(s) && search.finds(`${s.namespace}/${s.name} ${s.writer}`));
+    const found = all.filter((s) => isShown(s) && search.finds(`${s.namespace}/${s.service} ${s.writer}`));
     const text = JSON.stringify(found);
     if (text === shown) return;
     shown = text;
@@ -131,7 +131,7 @@ export function servicesView(
   }
 
   function link(entry: ListedService): HTMLElement {
-    const { namespace, name, type, writer, why, selected, ready, reach, summary, cause } = entry;
+    const { namespace, service: name, type, writer, why, selected, ready, reach, message, cause } = entry;
     const current = namespace === chosen.namespace && name === chosen.service;
     const kind = type === 'ClusterIP' ? undefined : h('span', { class: 'note' }, type);
     const isBad = hasNoWriter(entry) || entry.differs;
@@ -145,7 +145,7 @@ export function servicesView(
         ? undefined
         : h(
             'span',
-            { class: `badge count ${colourOf(entry)}`, title: cause ? `${summary} ${cause}` : summary },
+            { class: `badge count ${colourOf(entry)}`, title: cause ? `${message} ${cause}` : message },
             selected === 0 ? reachTexts[reach] : `${ready}/${selected}`,
           );
     const attributes = {

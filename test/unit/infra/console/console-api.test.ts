@@ -153,12 +153,12 @@ describe('the console’s API', () => {
     expect((await get('/api/services?cluster=a')).body).toEqual([
       {
         namespace: 'ns',
-        name: 'foo',
+        service: 'foo',
         type: 'ClusterIP',
         writer: 'fleet-endpoints',
         why,
         ...{ state: 'Pending', reach: null, health: 'warning', selected: null, ready: null, cause: '' },
-        summary: `Whether it can be reached is not known here; ${unlisted}.`,
+        message: `Whether it can be reached is not known here; ${unlisted}.`,
         writers: { endpoints: 'hub', slices: 'hub' },
         differs: false,
       },
