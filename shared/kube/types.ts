@@ -29,7 +29,8 @@ import type { ObjectMeta, Wire } from './wire.ts';
 
 export type { ObjectMeta, Wire };
 
-type Named<T extends object> = Omit<Wire<T>, 'metadata'> & { readonly metadata: ObjectMeta };
+/** An object with a name. */
+export type Named<T extends object> = Omit<Wire<T>, 'metadata'> & { readonly metadata: ObjectMeta };
 
 /** The selector is that of an annotation where the Service opts in (shared/controllers/opt-in/writer.ts). */
 export type Service = Omit<Named<V1Service>, 'spec'> & {

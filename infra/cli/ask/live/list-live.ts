@@ -7,9 +7,10 @@ import type { ServiceEntry } from '#infra/cli/ask/lists/service-entry.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { collectionPath } from '#shared/clusters/api/resources.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
-import type { EndpointSlice, Node, Pod, Service } from '#shared/kube/types.ts';
+import type { EndpointSlice, Node, ObjectMeta, Pod, Service } from '#shared/kube/types.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { readWorkloads } from './read-surroundings.ts';
+import { byName, nodeNames, stubsOf } from './read-world.ts';
 
 /** Of every namespace if it is undefined. Throws a UsageError for a namespace without a service. */
 export async function liveServices(
@@ -55,20 +56,16 @@ async function liveRows(
   ]);
   if (!services || !slices || !pods)
     throw new Error([...cluster.unread.values()].join('; ') || 'the cluster lacks EndpointSlices');
-  const inNamespace = <T extends { readonly metadata: { readonly namespace?: string | undefined } }>(
-    objects: readonly T[],
-  ): ReadonlyMap<string, readonly T[]> => Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
-  const [podsOf, slicesOf, workloadsOf] = [
-    inNamespace(pods),
-    inNamespace(slices),
-    inNamespace(workloads ?? []),
-  ];
-  const byName = new Map((nodes ?? stubsOf(pods)).map((n) => [n.metadata.name, n]));
+  const namespaceOf = ({ metadata }: { readonly metadata: ObjectMeta }): string => metadata.namespace ?? '';
+  const podsOf = Map.groupBy(pods, namespaceOf);
+  const slicesOf = Map.groupBy(slices, namespaceOf);
+  const workloadsOf = Map.groupBy(workloads ?? [], namespaceOf);
+  const known = byName(nodes ?? stubsOf(nodeNames(pods)));
   return services.map((service) => {
     const { namespace: ns = '', name } = service.metadata;
     const own = (slicesOf.get(ns) ?? []).filter((s) => s.metadata.labels?.[labelServiceName] === name);
     const answer = answerOf({
-      ...{ namespace: ns, name, service, nodes: byName, now: cluster.now() },
+      ...{ namespace: ns, name, service, nodes: known, now: cluster.now() },
       pods: podsOf.get(ns) ?? [],
       served: { endpoints: undefined, slices: own },
       around: { workloads: workloadsOf.get(ns) ?? [], isEveryNode: nodes !== undefined },
@@ -76,16 +73,3 @@ async function liveRows(
     return entryOf(service, answer);
   });
 }
-
-/** A node that may not be read is no missing node. */
-const stubsOf = (pods: readonly Pod[]): readonly Node[] =>
-  pods.flatMap(({ spec }) =>
-    spec?.nodeName
-      ? [
-          {
-            metadata: { name: spec.nodeName },
-            status: { conditions: [{ type: 'Ready', status: 'True' }] },
-          } as Node,
-        ]
-      : [],
-  );

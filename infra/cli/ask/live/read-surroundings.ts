@@ -1,18 +1,16 @@
 /** Reads the objects beside a Service that explain its endpoints, in the form of an answer. */
+import type {
+  V1Deployment,
+  V1LabelSelector,
+  V1NetworkPolicy,
+  V1ValidatingAdmissionPolicy,
+  V1ValidatingWebhookConfiguration,
+} from '@kubernetes/client-node';
 import type { AdmissionRule, NetworkPolicy, Workload } from '#infra/cli/ask/answer/world.ts';
 import type { Labels } from '#shared/kube/labels.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
-import type { ObjectMeta } from '#shared/kube/types.ts';
+import type { Named, Wire } from '#shared/kube/types.ts';
 import type { LiveCluster } from './live-cluster.ts';
-
-interface Templated {
-  readonly metadata: ObjectMeta;
-  readonly spec?: {
-    readonly replicas?: number;
-    readonly template?: { readonly metadata?: { readonly labels?: Labels } };
-  };
-  readonly status?: { readonly conditions?: Workload['conditions'] };
-}
 
 const kinds = {
   deployments: 'Deployment',
@@ -30,7 +28,7 @@ export async function readWorkloads(
   const lists = await Promise.all(
     Object.entries(kinds).map(async ([plural, kind]) => {
       const path = `/apis/apps/v1${where}/${plural}`;
-      const found = await cluster.list<Templated>(plural, path);
+      const found = await cluster.list<Named<V1Deployment>>(plural, path);
       return found?.map(
         ({ metadata, spec, status }): Workload => ({
           ...{ kind, metadata },
@@ -44,24 +42,13 @@ export async function readWorkloads(
   return lists.every((l) => l === undefined) ? undefined : lists.flatMap((l) => l ?? []);
 }
 
-interface PolicyObject {
-  readonly metadata: ObjectMeta;
-  readonly spec?: {
-    readonly podSelector?: { readonly matchLabels?: Labels; readonly matchExpressions?: readonly unknown[] };
-    readonly policyTypes?: readonly string[];
-    readonly ingress?: readonly {
-      readonly ports?: readonly { readonly port?: number | string; readonly endPort?: number }[];
-    }[];
-  };
-}
-
 /** Policies for ingress whose selector has pairs only. Ranges of ports count as every port. */
 export async function readNetworkPolicies(
   cluster: LiveCluster,
   namespace: string,
 ): Promise<readonly NetworkPolicy[] | undefined> {
   const path = `/apis/networking.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/networkpolicies`;
-  const found = await cluster.list<PolicyObject>('networkpolicies', path);
+  const found = await cluster.list<Named<V1NetworkPolicy>>('networkpolicies', path);
   return found
     ?.filter(({ spec }) => spec?.policyTypes?.includes('Ingress') ?? true)
     .filter(({ spec }) => !spec?.podSelector?.matchExpressions?.length)
@@ -76,40 +63,19 @@ export async function readNetworkPolicies(
     }));
 }
 
-interface Rule {
-  readonly apiGroups?: readonly string[];
-  readonly resources?: readonly string[];
-}
-interface LabelSelector {
-  readonly matchLabels?: Labels;
-  readonly matchExpressions?: readonly unknown[];
-}
-interface Policy {
-  readonly metadata: ObjectMeta;
-  readonly spec?: {
-    readonly matchConstraints?: {
-      readonly resourceRules?: readonly Rule[];
-      readonly namespaceSelector?: LabelSelector;
-    };
-    readonly validations?: readonly { readonly message?: string; readonly expression?: string }[];
-  };
-}
-interface Webhooks {
-  readonly metadata: ObjectMeta;
-  readonly webhooks?: readonly {
-    readonly name: string;
-    readonly rules?: readonly Rule[];
-    readonly namespaceSelector?: LabelSelector;
-  }[];
-}
-
 const admission = '/apis/admissionregistration.k8s.io/v1';
 
 /** Admission rules that see EndpointSlices of a namespace with these labels. */
 export async function readAdmission(cluster: LiveCluster, labels: Labels): Promise<readonly AdmissionRule[]> {
   const [policies, configurations] = await Promise.all([
-    cluster.list<Policy>('validatingadmissionpolicies', `${admission}/validatingadmissionpolicies`),
-    cluster.list<Webhooks>('validatingwebhookconfigurations', `${admission}/validatingwebhookconfigurations`),
+    cluster.list<Named<V1ValidatingAdmissionPolicy>>(
+      'validatingadmissionpolicies',
+      `${admission}/validatingadmissionpolicies`,
+    ),
+    cluster.list<Named<V1ValidatingWebhookConfiguration>>(
+      'validatingwebhookconfigurations',
+      `${admission}/validatingwebhookconfigurations`,
+    ),
   ]);
   return [
     ...(policies ?? [])
@@ -134,7 +100,11 @@ export async function readAdmission(cluster: LiveCluster, labels: Labels): Promi
 }
 
 /** Selectors with expressions are taken as matching: the rule may apply. */
-function sees(rules: readonly Rule[] = [], namespaces: LabelSelector = {}, labels: Labels): boolean {
+function sees(
+  rules: readonly { readonly apiGroups?: readonly string[]; readonly resources?: readonly string[] }[] = [],
+  namespaces: Wire<V1LabelSelector> = {},
+  labels: Labels,
+): boolean {
   const isOne = (all: readonly string[] = [], one: string): boolean => all.includes(one) || all.includes('*');
   return (
     rules.some((r) => isOne(r.apiGroups, 'discovery.k8s.io') && isOne(r.resources, 'endpointslices')) &&

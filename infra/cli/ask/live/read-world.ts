@@ -32,17 +32,17 @@ export async function readAnswer(cluster: LiveCluster, namespace: string, name: 
 }
 
 async function readWorld(cluster: LiveCluster, namespace: string, name: string): Promise<World> {
-  const inNamespace = <T>(kind: string, path: string, query?: { readonly [name: string]: string }) =>
-    cluster.list<T>(kind, path, query);
   const [found, services, pods, slices, endpoints, workloads, events, networkPolicies, exported, imported] =
     await Promise.all([
       cluster.get<Surroundings['namespace']>('namespaces', objectPath('Namespace', '', namespace)),
-      inNamespace<Service>('services', collectionPath('Service', namespace)),
-      inNamespace<Pod>('pods', collectionPath('Pod', namespace)),
-      inNamespace<EndpointSlice>('endpointslices', collectionPath('EndpointSlice', namespace)),
+      cluster.list<Service>('services', collectionPath('Service', namespace)),
+      cluster.list<Pod>('pods', collectionPath('Pod', namespace)),
+      cluster.list<EndpointSlice>('endpointslices', collectionPath('EndpointSlice', namespace)),
       cluster.get<Endpoints>('endpoints', objectPath('Endpoints', namespace, name)),
       readWorkloads(cluster, namespace),
-      inNamespace<CoreEvent>('events', collectionPath('Event', namespace), { fieldSelector: 'type=Warning' }),
+      cluster.list<CoreEvent>('events', collectionPath('Event', namespace), {
+        fieldSelector: 'type=Warning',
+      }),
       readNetworkPolicies(cluster, namespace),
       cluster.get<Surroundings['serviceExport']>(
         'serviceexports',
@@ -119,7 +119,7 @@ async function readNodes(
   service: Service,
   pods: readonly Pod[],
 ): Promise<{ readonly byName: World['nodes']; readonly known: Partial<Surroundings> }> {
-  const names = [...new Set(pods.flatMap((p) => p.spec?.nodeName || []))];
+  const names = nodeNames(pods);
   const { spec = {} } = service;
   const needsEvery =
     hintsEnabled(service) ||
@@ -132,14 +132,17 @@ async function readNodes(
     : (await Promise.all(names.map((n) => cluster.get<Node>('nodes', objectPath('Node', '', n))))).flatMap(
         (n) => n ?? [],
       );
-  if (!read || cluster.unread.has('nodes')) {
-    // A node that may not be read is no missing node.
-    const stubs = names.map(
-      (n) => [n, { metadata: { name: n }, status: { conditions: ready } } as Node] as const,
-    );
-    return { byName: new Map(stubs), known: {} };
-  }
-  return { byName: new Map(read.map((n) => [n.metadata.name, n])), known: { isEveryNode } };
+  if (!read || cluster.unread.has('nodes')) return { byName: byName(stubsOf(names)), known: {} };
+  return { byName: byName(read), known: { isEveryNode } };
 }
 
-const ready = [{ type: 'Ready', status: 'True' }];
+export const byName = (nodes: readonly Node[]): World['nodes'] =>
+  new Map(nodes.map((n) => [n.metadata.name, n]));
+
+/** A node that may not be read is no missing node. */
+export const stubsOf = (names: readonly string[]): readonly Node[] =>
+  names.map((name) => ({ metadata: { name }, status: { conditions: [{ type: 'Ready', status: 'True' }] } }));
+
+export const nodeNames = (pods: readonly Pod[]): readonly string[] => [
+  ...new Set(pods.flatMap((p) => p.spec?.nodeName || [])),
+];
