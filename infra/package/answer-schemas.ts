@@ -72,7 +72,7 @@ export const answers: readonly Answer[] = [
 /** Text of each schema by the name of its file. */
 export function answerSchemas(): ReadonlyMap<string, string> {
   const generator = createGenerator({
-    path: 'infra/cli/ask/**/{explanation-data,history-data,service-list,cluster-list,cluster-zones,opt-in-check,timeline-answer}.ts',
+    path: 'infra/cli/ask/**/{explanation-data,history-data,service-list,cluster-list,cluster-zones,opt-in-check,timeline}.ts',
     tsconfig: 'tsconfig.json',
     // `npm run verify` checks the types.
     skipTypeCheck: true,

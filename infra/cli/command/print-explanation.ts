@@ -3,13 +3,14 @@
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { explanationLines } from '#infra/cli/ask/explain-text.ts';
 import type { ExplanationData } from '#infra/cli/ask/explanation-data.ts';
-import { type TimelineOf, timelineData, timelineLines } from '#infra/cli/ask/timeline/timeline-answer.ts';
+import { type Timeline, timelineData, timelineLines } from '#infra/cli/ask/timeline/timeline.ts';
 import { linesAsData, type Printing, printLines } from '#infra/cli/terminal/print-answer.ts';
 
-export function printTimeline(of: TimelineOf, printing: Printing): void {
+export function printTimeline(of: Timeline, printing: Printing): void {
   const { format } = printing;
+  const data = timelineData(of);
   const isData = format === 'json' || format === 'yaml';
-  printLines(isData ? linesAsData(timelineData(of), format) : timelineLines(of), printing);
+  printLines(isData ? linesAsData(data, format) : timelineLines(data), printing);
 }
 
 export interface ExplanationPrinting {

@@ -4,7 +4,7 @@ import { explainLive } from '#infra/cli/ask/live/explain-live.ts';
 import { liveServices } from '#infra/cli/ask/live/list-live.ts';
 import type { LiveCluster } from '#infra/cli/ask/live/live-cluster.ts';
 import { liveTimeline } from '#infra/cli/ask/timeline/live-timeline.ts';
-import { timelineData } from '#infra/cli/ask/timeline/timeline-answer.ts';
+import { timelineData } from '#infra/cli/ask/timeline/timeline.ts';
 import { answerSchema, listSchema, type Tool, takes } from './tool.ts';
 
 /** Each question reads the cluster anew. */

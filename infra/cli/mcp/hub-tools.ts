@@ -8,7 +8,7 @@ import { ofPod } from '#infra/cli/ask/history-text.ts';
 import { describeClusters } from '#infra/cli/ask/lists/cluster-list.ts';
 import { listedServices } from '#infra/cli/ask/lists/service-list.ts';
 import { hubTimeline } from '#infra/cli/ask/timeline/hub-timeline.ts';
-import { timelineData } from '#infra/cli/ask/timeline/timeline-answer.ts';
+import { timelineData } from '#infra/cli/ask/timeline/timeline.ts';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
 import { spanMs, timeMs } from '#infra/cli/terminal/when.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';

@@ -6,14 +6,8 @@ import { annotationTriggerTime } from '#shared/kube/names.ts';
 import type { EndpointSlice } from '#shared/kube/types.ts';
 import { done, type Step, waits } from './timeline.ts';
 
-export interface Served {
-  readonly slices: readonly EndpointSlice[];
-  readonly pod: string;
-  /** Since then the pod is ready: an older write of a slice may have listed an earlier pod of that name. */
-  readonly readyAtMs: number | undefined;
-}
-
-export function servedStep({ slices, pod, readyAtMs = 0 }: Served): Step {
+/** Since `readyAtMs` the pod is ready: an older write of a slice may have listed an earlier pod of that name. */
+export function servedStep(slices: readonly EndpointSlice[], pod: string, readyAtMs = 0): Step {
   const listing = slices.filter((slice) =>
     (slice.endpoints ?? []).some((e) => e.targetRef?.name === pod && isServedReady(e)),
   );

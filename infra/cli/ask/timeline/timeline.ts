@@ -1,8 +1,10 @@
 /**
- * The way of a pod to an endpoint, step by step: what is known of it from the pod, the slices and the hub's
- * record. Pure.
+ * The way of a pod to an endpoint, step by step: as data for programs, whose schema is generated from the type
+ * (infra/package/answer-schemas.ts), and as lines for a terminal. Pure.
  */
+import { apiVersion, type Count, type Time } from '#infra/cli/ask/explanation-data.ts';
 import { spanText } from '#infra/cli/ask/history/sentences.ts';
+import { columns, type Line } from '#infra/cli/terminal/print-answer.ts';
 
 /** In the order of the way. docs/use/why-not-an-endpoint.md explains them. */
 export const stepNames = [
@@ -29,32 +31,70 @@ export interface Step {
   readonly text: string;
 }
 
-export interface Timeline {
-  readonly pod: string;
-  readonly steps: readonly Step[];
-  /** One sentence without a full stop: where the time went, or what it waits for. */
-  readonly summary: string;
-}
-
 export const done = (step: StepName, text: string, atMs?: number): Step => ({
   ...{ step, state: 'done', text },
   ...(atMs !== undefined && { atMs }),
 });
 export const waits = (step: StepName, text: string): Step => ({ step, state: 'waits', text });
-export const unknownStep = (step: StepName, text: string): Step => ({ step, state: 'unknown', text });
 
-export function timelineOf(pod: string, given: readonly Step[]): Timeline {
-  const steps = given.toSorted((a, b) => stepNames.indexOf(a.step) - stepNames.indexOf(b.step));
-  return { pod, steps, summary: summaryOf(steps) };
+export interface Timeline {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly pod: string;
+  /** In any order. */
+  readonly steps: readonly Step[];
+  /** What is not known, and how to learn it. */
+  readonly remarks: readonly string[];
+}
+
+export interface TimelineData {
+  readonly apiVersion: typeof apiVersion;
+  readonly kind: 'Timeline';
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly service: string;
+  readonly pod: string;
+  /** Where the time went, or what the pod waits for. */
+  readonly message: string;
+  readonly steps: readonly StepData[];
+  readonly remarks: readonly string[];
+}
+
+interface StepData {
+  readonly step: StepName;
+  readonly state: Step['state'];
+  /** Null if it is not known, or has not happened. */
+  readonly time: Time | null;
+  /** Since the last step before it whose time is known. */
+  readonly afterMs: Count | null;
+  readonly message: string;
+}
+
+export function timelineData({ cluster, namespace, name, pod, steps, remarks }: Timeline): TimelineData {
+  const inOrder = steps.toSorted((a, b) => stepNames.indexOf(a.step) - stepNames.indexOf(b.step));
+  return {
+    ...{ apiVersion, kind: 'Timeline', cluster, namespace, service: name, pod },
+    message: summaryOf(inOrder),
+    steps: inOrder.map((step) => ({
+      step: step.step,
+      state: step.state,
+      time: step.atMs === undefined ? null : new Date(step.atMs).toISOString(),
+      afterMs: sinceLast(inOrder, step) ?? null,
+      message: step.text,
+    })),
+    remarks,
+  };
 }
 
 /** Times of kubelet and of the API server are whole seconds, and each has its own clock. */
-export function sinceLast(steps: readonly Step[], step: Step): number | undefined {
+function sinceLast(steps: readonly Step[], step: Step): number | undefined {
   if (step.atMs === undefined) return undefined;
   const before = steps.slice(0, steps.indexOf(step)).flatMap(({ atMs }) => atMs ?? []);
   return before.length === 0 ? undefined : Math.max(0, step.atMs - Math.max(...before));
 }
 
+/** One sentence without a full stop. */
 function summaryOf(steps: readonly Step[]): string {
   const waiting = steps.find(({ state }) => state === 'waits');
   // A Service may publish pods that are not ready.
@@ -69,4 +109,33 @@ function summaryOf(steps: readonly Step[]): string {
   const wholeMs = known.length === 0 ? 0 : Math.max(...known) - Math.min(...known);
   if (!longest || wholeMs === 0) return 'no time between its steps is known';
   return `${spanText(wholeMs)} in all, of which ${spanText(longest.gapMs)} until ${longest.step.text}`;
+}
+
+const styles = { done: undefined, waits: 'bad', unknown: 'faint' } as const;
+
+export function timelineLines({
+  cluster,
+  namespace,
+  service,
+  pod,
+  message,
+  steps,
+  remarks,
+}: TimelineData): readonly Line[] {
+  const rows = columns(
+    steps.map(({ step, time, afterMs, message: text }) => [
+      time ?? '-',
+      afterMs === null ? '' : `+${spanText(afterMs)}`,
+      step,
+      text,
+    ]),
+  );
+  return [
+    `${cluster} ${namespace}/${service}, pod ${pod}: ${message}`,
+    ...steps.map(({ state }, i): Line => {
+      const [text, style] = [`  ${rows[i]}`, styles[state]];
+      return style ? { text, style } : text;
+    }),
+    ...remarks,
+  ];
 }

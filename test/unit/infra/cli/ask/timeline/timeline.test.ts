@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { hubTimeline } from '#infra/cli/ask/timeline/hub-timeline.ts';
 import { podSteps } from '#infra/cli/ask/timeline/pod-steps.ts';
 import { servedStep } from '#infra/cli/ask/timeline/served-step.ts';
-import { timelineOf } from '#infra/cli/ask/timeline/timeline.ts';
-import { type TimelineOf, timelineData, timelineLines } from '#infra/cli/ask/timeline/timeline-answer.ts';
+import { type Step, timelineData, timelineLines } from '#infra/cli/ask/timeline/timeline.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
 import { aPod, aService, smallCluster } from '#test/support/small-cluster.ts';
@@ -44,18 +43,14 @@ const ready = [
   condition('lb/ready', 39),
   condition('Ready', 39),
 ];
-const lines = (of: Partial<TimelineOf> & Pick<TimelineOf, 'timeline'>): readonly string[] =>
-  timelineLines({ cluster: 'prod', namespace: 'shop', name: 'web', remarks: [], ...of }).map((line) =>
-    typeof line === 'string' ? line : line.text,
-  );
+const dataOf = (steps: readonly Step[]) =>
+  timelineData({ cluster: 'prod', namespace: 'shop', name: 'web', pod: 'web-0', steps, remarks: [] });
 
 describe('from the cluster itself', () => {
   it('each step has its time, and the first line says where the time went', () => {
-    const steps = [
-      ...podSteps(pod(ready, gated)),
-      servedStep({ slices: [slice()], pod: 'web-0', readyAtMs: Date.parse(at(39)) }),
-    ];
-    expect(lines({ timeline: timelineOf('web-0', steps) })).toEqual([
+    const served = servedStep([slice()], 'web-0', Date.parse(at(39)));
+    const lines = timelineLines(dataOf([...podSteps(pod(ready, gated)), served]));
+    expect(lines.map((line) => (typeof line === 'string' ? line : line.text))).toEqual([
       'prod shop/web, pod web-0: 40 s in all, of which 30 s until its readiness gate lb/ready was True',
       '  2026-01-02T00:00:00.000Z            Created          it was created',
       '  2026-01-02T00:00:01.000Z  +1000 ms  Scheduled        it was scheduled to node-a',
@@ -88,18 +83,18 @@ describe('from the cluster itself', () => {
     ],
     ['the slices', pod(ready, gated), 'no slice of the Service lists it'],
   ])('it says that a pod waits for %s', (_, given, what) => {
-    const steps = [...podSteps(given), servedStep({ slices: [], pod: 'web-0', readyAtMs: undefined })];
-    expect(timelineOf('web-0', steps).summary).toBe(`it waits: ${what}`);
+    const { message } = dataOf([...podSteps(given), servedStep([], 'web-0')]);
+    expect(message).toBe(`it waits: ${what}`);
   });
 
   it('a later write of the slice, for another pod, is not taken for the write of this one', () => {
-    const step = servedStep({ slices: [slice({}, 90, 89)], pod: 'web-0', readyAtMs: Date.parse(at(39)) });
+    const step = servedStep([slice({}, 90, 89)], 'web-0', Date.parse(at(39)));
     expect(step).toEqual({
       ...{ step: 'Served', state: 'done' },
       text: 'web-x of endpointslice-controller.k8s.io has it; a later write hides since when',
     });
     const notReady = { conditions: { ready: false } };
-    expect(servedStep({ slices: [slice(notReady)], pod: 'web-0', readyAtMs: 0 })).toMatchObject({
+    expect(servedStep([slice(notReady)], 'web-0')).toMatchObject({
       ...{ state: 'waits', text: 'slices list it as not ready' },
     });
   });
@@ -121,7 +116,7 @@ describe('by a hub', () => {
     world.store.apply(readySince(aPod(0), since));
     await pass(30);
     const of = await hubTimeline(world.table, key, 'pod-0', world.now);
-    const steps = of.timeline.steps.map(({ step, state }) => `${step} ${state}`);
+    const steps = of.steps.map(({ step, state }) => `${step} ${state}`);
     expect(steps).toEqual([
       'Ready done',
       'Seen done',
@@ -130,7 +125,7 @@ describe('by a hub', () => {
       'Written done',
       'Served done',
     ]);
-    const times = of.timeline.steps.flatMap(({ atMs }) => atMs ?? []);
+    const times = of.steps.flatMap(({ atMs }) => atMs ?? []);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(Math.max(...times) - since).toBeLessThan(10_000);
     const validate = new Ajv2020({ formats: { 'date-time': true } }).compile(
@@ -145,7 +140,7 @@ describe('by a hub', () => {
     const { world, pass } = await smallCluster([aService(), aPod(0, { ready: false })]);
     await pass(30);
     const of = await hubTimeline(world.table, key, 'pod-0', world.now);
-    expect(of.timeline.summary).toMatch(/^it waits: it is not Ready since /);
+    expect(timelineData(of).message).toMatch(/^it waits: it is not Ready since /);
     await expect(hubTimeline(world.table, key, 'pod-9', world.now)).rejects.toThrow(
       /^no pod pod-9 in namespace default/,
     );
