@@ -74,15 +74,15 @@ export interface HistoryData {
 
 export const historyData = (
   key: ServiceKey,
-  runs: readonly RunData[],
-  remarks: readonly string[],
+  { records, remarks }: { readonly records: readonly HistoryRecord[]; readonly remarks: readonly string[] },
+  filter: Filter,
 ): HistoryData => ({
   apiVersion,
   kind: 'History',
   cluster: key.cluster,
   namespace: key.namespace,
   service: key.name,
-  runs,
+  runs: records.map((record) => runData(record, filter)),
   remarks,
 });
 

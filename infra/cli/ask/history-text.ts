@@ -39,11 +39,11 @@ export function thenLines(
 
 const notKept = 'slices of other managers, which proxies use too';
 
-/** Keeps the addresses of one pod. The summary still describes the whole service. */
-export const ofPod = (then: Then, pod: string): Then => ({
+/** Keeps the addresses of one pod, if one is asked for. The summary still describes the whole service. */
+export const ofPod = (then: Then, pod: string | undefined): Then => ({
   ...then,
-  addresses: then.addresses.filter((a) => a.pod === pod),
-  gone: then.gone.filter((a) => a.pod === pod),
+  addresses: then.addresses.filter((a) => pod === undefined || a.pod === pod),
+  gone: then.gone.filter((a) => pod === undefined || a.pod === pod),
 });
 
 const addressText = ({ places, address, pod }: Pick<AddressThen, 'places' | 'address' | 'pod'>): string =>

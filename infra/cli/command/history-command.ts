@@ -53,15 +53,9 @@ Examples:
       const first = await history(sinceMs);
       const isData = format === 'json' || format === 'yaml';
       if (!options.follow) {
-        const data = () =>
-          historyData(
-            key,
-            first.records.map((r) => runData(r, filter)),
-            first.remarks,
-          );
         return printLines(
           isData
-            ? linesAsData(data(), format)
+            ? linesAsData(historyData(key, first, filter), format)
             : historyLines(first, `${key.cluster} ${key.namespace}/${key.name}`),
           printing,
         );

@@ -14,8 +14,8 @@ export const clusterTools = (context: string, cluster: () => LiveCluster): reado
     description: `The Services of the cluster of ${context}: whether each can be reached, and its causes.`,
     inputSchema: takes([], ['namespace', 'notReadyOnly']),
     outputSchema: listSchema('services', 'service-list'),
-    async answer({ namespace, notReadyOnly }) {
-      const listed = await liveServices(cluster(), namespace as string | undefined, notReadyOnly === true);
+    async answer({ namespace, notReadyOnly = false }) {
+      const listed = await liveServices(cluster(), namespace, notReadyOnly);
       return { services: listed.map(({ data }) => data) };
     },
   },
@@ -27,10 +27,7 @@ export const clusterTools = (context: string, cluster: () => LiveCluster): reado
     outputSchema: answerSchema('explanation'),
     async answer({ namespace, service, pod }) {
       const live = cluster();
-      const explanation = await explainLive(live, {
-        ...{ context, namespace: String(namespace), name: String(service) },
-        pod: pod as string | undefined,
-      });
+      const explanation = await explainLive(live, { context, namespace, name: service, pod });
       return liveExplanationData(explanation, live.now());
     },
   },
@@ -40,9 +37,7 @@ export const clusterTools = (context: string, cluster: () => LiveCluster): reado
       'The way of a Pod to an endpoint, step by step with times: where the time went, or what it waits for.',
     inputSchema: takes(['namespace', 'service', 'pod']),
     outputSchema: answerSchema('timeline'),
-    async answer({ namespace, service, pod }) {
-      const of = { context, namespace: String(namespace), name: String(service), pod: String(pod) };
-      return timelineData(await liveTimeline(cluster(), of));
-    },
+    answer: async ({ namespace, service, pod = '' }) =>
+      timelineData(await liveTimeline(cluster(), { context, namespace, name: service, pod })),
   },
 ];

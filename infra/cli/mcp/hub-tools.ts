@@ -2,7 +2,7 @@
 import { explainWithInput } from '#infra/cli/ask/explain-service.ts';
 import { explainThen } from '#infra/cli/ask/explain-then.ts';
 import { explanationData } from '#infra/cli/ask/explanation-data.ts';
-import { addressesData, historyData, runData } from '#infra/cli/ask/history-data.ts';
+import { addressesData, historyData } from '#infra/cli/ask/history-data.ts';
 import { readRuns } from '#infra/cli/ask/history-service.ts';
 import { ofPod } from '#infra/cli/ask/history-text.ts';
 import { describeClusters } from '#infra/cli/ask/lists/cluster-list.ts';
@@ -20,11 +20,8 @@ type AskedHub = Pick<Hub, 'table' | 'now'>;
 const mostRuns = 50;
 
 const ofService = ['cluster', 'namespace', 'service'] as const;
-const textOf = (given: Arguments, name: string): string | undefined => given[name] as string | undefined;
-const keyOf = (given: Arguments): ServiceKey => ({
-  cluster: String(given['cluster']),
-  namespace: String(given['namespace']),
-  name: String(given['service']),
+const keyOf = ({ cluster, namespace, service }: Arguments): ServiceKey => ({
+  ...{ cluster, namespace, name: service },
 });
 
 export const hubTools = (hub: AskedHub): readonly Tool[] => [
@@ -50,12 +47,7 @@ export const hubTools = (hub: AskedHub): readonly Tool[] => [
     inputSchema: takes(ofService, ['pod']),
     outputSchema: answerSchema('explanation'),
     async answer(given) {
-      const { input, explanation } = await explainWithInput(
-        hub.table,
-        keyOf(given),
-        hub.now(),
-        textOf(given, 'pod'),
-      );
+      const { input, explanation } = await explainWithInput(hub.table, keyOf(given), hub.now(), given.pod);
       return explanationData(input, explanation);
     },
   },
@@ -66,7 +58,7 @@ export const hubTools = (hub: AskedHub): readonly Tool[] => [
     inputSchema: takes([...ofService, 'pod']),
     outputSchema: answerSchema('timeline'),
     answer: async (given) =>
-      timelineData(await hubTimeline(hub.table, keyOf(given), String(given['pod']), hub.now())),
+      timelineData(await hubTimeline(hub.table, keyOf(given), given.pod ?? '', hub.now())),
   },
   {
     name: 'explain_at',
@@ -75,10 +67,9 @@ export const hubTools = (hub: AskedHub): readonly Tool[] => [
     outputSchema: answerSchema('addresses'),
     async answer(given) {
       const key = keyOf(given);
-      const pod = textOf(given, 'pod');
-      const atMs = timeMs('at', textOf(given, 'at') ?? '', hub.now());
-      const all = await explainThen(hub.table, key, atMs, hub.now());
-      return addressesData(key, pod === undefined ? all : ofPod(all, pod));
+      const atMs = timeMs('at', given.at, hub.now());
+      const then = await explainThen(hub.table, key, atMs, hub.now());
+      return addressesData(key, ofPod(then, given.pod));
     },
   },
   {
@@ -92,28 +83,18 @@ export const hubTools = (hub: AskedHub): readonly Tool[] => [
 
 async function services({ table, now }: AskedHub, given: Arguments): Promise<object> {
   // Throws for an unknown cluster.
-  const [cluster = ''] = await chosenClusters(table, textOf(given, 'cluster'));
-  const listed = await listedServices(table, {
-    ...{ cluster, namespace: textOf(given, 'namespace'), now: now() },
-    isNotReadyOnly: given['notReadyOnly'] === true,
-  });
+  const [cluster = ''] = await chosenClusters(table, given.cluster);
+  const { namespace, notReadyOnly: isNotReadyOnly = false } = given;
+  const listed = await listedServices(table, { cluster, namespace, isNotReadyOnly, now: now() });
   return { services: listed.map(({ data }) => data) };
 }
 
 async function history({ table, now }: AskedHub, given: Arguments): Promise<object> {
   const key = keyOf(given);
-  const since = textOf(given, 'since');
-  const filter = { address: textOf(given, 'address'), pod: textOf(given, 'pod') };
+  const { since, address, pod } = given;
+  const filter = { address, pod };
   const nowMs = now();
-  const { records, remarks } = await readRuns(
-    table,
-    key,
-    { sinceMs: since === undefined ? 0 : nowMs - spanMs('since', since), nowMs },
-    filter,
-  );
-  return historyData(
-    key,
-    records.slice(-mostRuns).map((record) => runData(record, filter)),
-    remarks,
-  );
+  const sinceMs = since === undefined ? 0 : nowMs - spanMs('since', since);
+  const { records, remarks } = await readRuns(table, key, { sinceMs, nowMs }, filter);
+  return historyData(key, { records: records.slice(-mostRuns), remarks }, filter);
 }

@@ -44,7 +44,7 @@ export async function serveTools(tools: readonly Tool[], transport: Transport): 
       );
     const given = params.arguments ?? {};
     if (!found.isValid(given)) return failure(mistakes(found.isValid));
-    return answered(found.tool, given as Arguments);
+    return answered(found.tool, given as unknown as Arguments);
   });
   await server.connect(transport);
 }

@@ -10,8 +10,16 @@ export interface Schema {
   readonly additionalProperties?: boolean;
 }
 
+/** The tool's input schema has checked them: those that it requires are there. */
 export interface Arguments {
-  readonly [name: string]: string | boolean | undefined;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly service: string;
+  readonly pod?: string;
+  readonly at: string;
+  readonly since?: string;
+  readonly address?: string;
+  readonly notReadyOnly?: boolean;
 }
 
 export interface Tool {

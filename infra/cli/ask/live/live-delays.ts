@@ -2,6 +2,7 @@
  * While an answer is followed: how late the endpoints of its Service are, from the event of a pod to the event
  * of a slice that shows the change, by the clock of this machine, whoever writes the slice.
  */
+import type { EndpointDelay } from '#functions/relay/delay/delay-report.ts';
 import { EndpointDelays } from '#functions/relay/delay/endpoint-delays.ts';
 import { podHash } from '#functions/relay/delay/listed-states.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import { type Clock, sleep } from '#functions/relay/runtime/clock.ts';
 import { Meter } from '#functions/relay/runtime/meter.ts';
 import { isRefused } from '#functions/relay/runtime/relay-errors.ts';
-import type { KubeObject, WatchSource } from '#functions/relay/source/watch-source.ts';
+import type { WatchSource } from '#functions/relay/source/watch-source.ts';
 import type { EndpointChange, SliceWriter } from '#shared/contract/endpoint-delay.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
 
@@ -38,37 +39,30 @@ export async function followDelays(
   const delays = new EndpointDelays({ clock, meter: new Meter() }, undefined, (delay, pod) => {
     if (delay.service === name) tell(textOf(pods.get(pod)?.name ?? 'a pod', delay));
   });
-  const kinds = {
-    Pod: {
-      listed: (pod: Pod) =>
-        void pods.set(podHash(pod.metadata.uid ?? ''), { name: pod.metadata.name, state: podState(pod) }),
-      seen(pod: Pod, isDeleted: boolean): void {
-        const { name, uid = '' } = pod.metadata;
-        const state = isDeleted ? goneState : podState(pod);
-        const change = changeOfPod(pods.get(podHash(uid))?.state ?? unknownState, state);
-        pods.set(podHash(uid), { name, state });
-        if (change) delays.podChanged(uid, change);
-      },
+  const takes = {
+    Pod(pod: Pod, how: Seen): void {
+      const { name, uid = '' } = pod.metadata;
+      const before = pods.get(podHash(uid))?.state ?? unknownState;
+      const state = how === 'DELETED' ? goneState : podState(pod);
+      pods.set(podHash(uid), { name, state });
+      const change = how === 'listed' ? undefined : changeOfPod(before, state);
+      if (change) delays.podChanged(uid, change);
     },
-    EndpointSlice: {
-      listed: (slice: EndpointSlice) => delays.sliceListed(slice.metadata.name, slice),
-      seen: (slice: EndpointSlice, isDeleted: boolean) =>
-        void delays.sliceChanged(slice.metadata.name, slice, isDeleted),
+    EndpointSlice(slice: EndpointSlice, how: Seen): void {
+      if (how === 'listed') delays.sliceListed(slice.metadata.name, slice);
+      else delays.sliceChanged(slice.metadata.name, slice, how === 'DELETED');
     },
   };
-  async function read<O extends KubeObject>(
-    kind: keyof typeof kinds,
-    { listed, seen }: { listed: (object: O) => void; seen: (object: O, isDeleted: boolean) => void },
-  ): Promise<void> {
+  async function read<O>(kind: keyof typeof takes, take: (object: O, how: Seen) => void): Promise<void> {
     delays.reset(kind);
     let page = await source.list(kind, { limit: pageSize }, signal);
     for (;;) {
-      for (const object of page.items) listed(object as O);
+      for (const object of page.items) take(object as O, 'listed');
       if (page.continue === undefined) break;
       page = await source.list(kind, { limit: pageSize, continue: page.continue }, signal);
     }
     for await (const event of source.watch(kind, page.resourceVersion, signal))
-      if (event.type !== 'BOOKMARK') seen(event.object as O, event.type === 'DELETED');
+      if (event.type !== 'BOOKMARK') take(event.object as O, event.type);
   }
   const goOn = async (run: () => Promise<void>): Promise<void> => {
     for (;;) {
@@ -79,12 +73,15 @@ export async function followDelays(
     }
   };
   await Promise.all([
-    goOn(() => read<Pod>('Pod', kinds.Pod)),
-    goOn(() => read<EndpointSlice>('EndpointSlice', kinds.EndpointSlice)),
+    goOn(() => read('Pod', takes.Pod)),
+    goOn(() => read('EndpointSlice', takes.EndpointSlice)),
   ]).catch((error: unknown) => {
     if (!signal.aborted) tell(`delays are not measured: ${(error as Error).message}`);
   });
 }
+
+/** In a list, or by an event of a watch. */
+type Seen = 'listed' | 'ADDED' | 'MODIFIED' | 'DELETED';
 
 const changes: { readonly [C in EndpointChange]: string } = {
   ready: 'became ready',
@@ -97,11 +94,5 @@ const writers: { readonly [W in SliceWriter]: string } = {
   other: 'another writer',
 };
 
-const textOf = (
-  pod: string,
-  {
-    change,
-    ms,
-    writer,
-  }: { readonly change: EndpointChange; readonly ms: number; readonly writer: SliceWriter },
-): string => `${pod} ${changes[change]}: its slice by ${writers[writer]} showed that after ${ms} ms`;
+const textOf = (pod: string, { change, ms, writer }: EndpointDelay): string =>
+  `${pod} ${changes[change]}: its slice by ${writers[writer]} showed that after ${ms} ms`;

@@ -22,8 +22,7 @@ export async function addressLines(
   key: ServiceKey,
   { at, nowMs, pod, format }: AskedTime,
 ): Promise<readonly Line[]> {
-  const all = await explainThen(table, key, timeMs('--at', at, nowMs), nowMs);
-  const then = pod === undefined ? all : ofPod(all, pod);
+  const then = ofPod(await explainThen(table, key, timeMs('--at', at, nowMs), nowMs), pod);
   if (format === 'json' || format === 'yaml') return linesAsData(addressesData(key, then), format);
   if (format === 'name') return [...new Set(then.addresses.flatMap((a) => (a.pod ? [`pod/${a.pod}`] : [])))];
   return thenLines(then, `${key.cluster} ${key.namespace}/${key.name}`);

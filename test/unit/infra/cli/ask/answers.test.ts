@@ -125,7 +125,7 @@ const record: HistoryRecord = {
 const key = { cluster: 'a', namespace: 'shop', name: 'web' };
 
 it('the history as data follows its schema, with a reason for each change', () => {
-  const data = historyData(key, [runData(record, {})], ['a remark']);
+  const data = historyData(key, { records: [record], remarks: ['a remark'] }, {});
   check('history', data);
   check('run', data.runs[0]);
   expect(data.runs[0]).toMatchObject({
