@@ -2,6 +2,7 @@
 
 import { healthOf } from '#infra/cli/ask/answer/health.ts';
 import type { ServedObject } from '#infra/cli/ask/answer/served-objects.ts';
+import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
 import type { World } from '#infra/cli/ask/answer/world.ts';
 import { explainPods } from '#infra/cli/ask/explain/explain-pods.ts';
 import type { Explanation, Fact, FactGroup } from '#infra/cli/ask/explain/explanation.ts';
@@ -10,7 +11,7 @@ import { savedAddresses } from '#infra/cli/ask/explain/saved.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { writerOf } from '#shared/controllers/opt-in/writer.ts';
 import type { LiveCluster } from './live-cluster.ts';
-import { type LiveAnswer, readAnswer } from './read-world.ts';
+import { readAnswer } from './read-world.ts';
 
 export interface LiveQuestion {
   /** The name of the context, for the first line. */
@@ -22,54 +23,45 @@ export interface LiveQuestion {
 
 /** Throws a UsageError for an unknown pod. */
 export async function explainLive(cluster: LiveCluster, question: LiveQuestion): Promise<Explanation> {
-  const { namespace, name } = question;
-  const answered = await readAnswer(cluster, namespace, name);
-  const explanation = liveExplanation(question, answered, cluster.unread);
-  const { pod } = question;
-  if (pod === undefined) return explanation;
-  const pods = explanation.pods.filter((p) => p.pod === pod);
-  if (pods.length === 0) throw new UsageError(`no pod ${pod} in namespace ${namespace}`);
-  return { ...explanation, pods, saved: explanation.saved.filter((s) => s.pod === pod) };
-}
-
-function liveExplanation(
-  { context, namespace, name, pod }: LiveQuestion,
-  { world, answer }: LiveAnswer,
-  unread: LiveCluster['unread'],
-): Explanation {
-  const { service, nodes, served: saved } = world;
-  const selected = new Set(answer.pods.map((p) => p.name));
-  // Without a hub the controllers of the cluster write, except for Services that opt in.
-  const task = service && writerOf(service).by === 'opt-in' ? 'write' : 'compare';
-  const pods = explainPods(
-    {
-      ...{ namespace, name, service, nodes, saved },
-      // The near misses are among the causes.
-      pods: world.pods
-        .filter((p) => selected.has(p.metadata.name) || p.metadata.name === pod)
-        .map((p) => ({ name: p.metadata.name, pod: p, formerLabels: [] })),
-      writers: { endpoints: { task }, slices: { task } },
-      ...(pod !== undefined && { asked: pod }),
-    },
-    answer.reachablePods,
-  );
+  const { context, namespace, name, pod: asked } = question;
+  const { world, answer } = await readAnswer(cluster, namespace, name);
+  const pods = podsOf(world, answer, asked).filter(({ pod }) => asked === undefined || pod === asked);
+  if (asked !== undefined && pods.length === 0)
+    throw new UsageError(`no pod ${asked} in namespace ${namespace}`);
+  const { service, served } = world;
+  const facts = service && serviceFacts(service, { hints: undefined, writer: undefined });
   return {
     ...{ cluster: context, namespace, name },
     health: healthOf(answer),
     summary: `${answer.summary}.`,
-    groups: [
-      ...(service
-        ? [{ title: 'Service', facts: serviceFacts(service, { hints: undefined, writer: undefined }) }]
-        : []),
-      servedFacts(answer.served),
-    ],
-    saved: savedAddresses(saved),
+    groups: [...(facts ? [{ title: 'Service', facts }] : []), servedFacts(answer.served)],
+    saved: savedAddresses(served).filter(({ pod }) => asked === undefined || pod === asked),
     ...{ pods, differencesTitle: '', differences: [], answer },
-    unknown: unknownOf(unread, world),
+    unknown: unknownOf(cluster.unread, world),
   };
 }
 
-const servedFacts = (served: LiveAnswer['answer']['served']): FactGroup => ({
+/** The near misses are among the causes. */
+function podsOf(
+  { namespace, name, service, nodes, served: saved, pods: all }: World,
+  { pods, reachablePods }: Answer,
+  asked: string | undefined,
+): Explanation['pods'] {
+  const selected = new Set(pods.map((p) => p.name));
+  // Without a hub the controllers of the cluster write, except for Services that opt in.
+  const task = service && writerOf(service).by === 'opt-in' ? 'write' : 'compare';
+  const input = {
+    ...{ namespace, name, service, nodes, saved },
+    pods: all
+      .map((pod) => ({ name: pod.metadata.name, pod, formerLabels: [] }))
+      .filter((p) => selected.has(p.name) || p.name === asked),
+    writers: { endpoints: { task }, slices: { task } } as const,
+    ...(asked !== undefined && { asked }),
+  };
+  return explainPods(input, reachablePods);
+}
+
+const servedFacts = (served: Answer['served']): FactGroup => ({
   title: 'Served',
   facts:
     served.length === 0
@@ -117,13 +109,8 @@ function unknownOf(unread: LiveCluster['unread'], { around, service }: World): r
   const refused = [...unread].map(
     ([kind, why]) => `${consequences[kind] ?? kind}: ${kind} could not be read (${why})`,
   );
-  const isExported = around.serviceExport !== undefined && service !== undefined;
-  return [
-    ...refused,
-    ...(isExported
-      ? [
-          'whether the exports of other clusters conflict (headless or not, type, ports): each cluster sees its own ServiceExport alone, and its conditions',
-        ]
-      : []),
-  ];
+  return around.serviceExport && service ? [...refused, otherExports] : refused;
 }
+
+const otherExports =
+  'whether the exports of other clusters conflict (headless or not, type, ports): each cluster sees its own ServiceExport alone, and its conditions';

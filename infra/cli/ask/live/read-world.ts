@@ -1,5 +1,5 @@
 /** Reads what an answer about one Service needs. */
-import { answerOf } from '#infra/cli/ask/answer/service-answer.ts';
+import { type Answer, answerOf } from '#infra/cli/ask/answer/service-answer.ts';
 import type { Surroundings, World } from '#infra/cli/ask/answer/world.ts';
 import { collectionPath, objectPath } from '#shared/clusters/api/resources.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
@@ -18,7 +18,7 @@ import { readAdmission, readNetworkPolicies, readWorkloads } from './read-surrou
 
 export interface LiveAnswer {
   readonly world: World;
-  readonly answer: ReturnType<typeof answerOf>;
+  readonly answer: Answer;
 }
 
 /** Throws an Error if Services or slices may not be read: without them there is no answer. */
