@@ -3,12 +3,11 @@
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { explanationLines } from '#infra/cli/ask/explain-text.ts';
 import type { ExplanationData } from '#infra/cli/ask/explanation-data.ts';
-import { type Timeline, timelineData, timelineLines } from '#infra/cli/ask/timeline/timeline.ts';
+import { type TimelineData, timelineLines } from '#infra/cli/ask/timeline/timeline.ts';
 import { linesAsData, type Printing, printLines } from '#infra/cli/terminal/print-answer.ts';
 
-export function printTimeline(of: Timeline, printing: Printing): void {
+export function printTimeline(data: TimelineData, printing: Printing): void {
   const { format } = printing;
-  const data = timelineData(of);
   const isData = format === 'json' || format === 'yaml';
   printLines(isData ? linesAsData(data, format) : timelineLines(data), printing);
 }

@@ -4,7 +4,6 @@ import { explainLive } from '#infra/cli/ask/live/explain-live.ts';
 import { liveServices } from '#infra/cli/ask/live/list-live.ts';
 import type { LiveCluster } from '#infra/cli/ask/live/live-cluster.ts';
 import { liveTimeline } from '#infra/cli/ask/timeline/live-timeline.ts';
-import { timelineData } from '#infra/cli/ask/timeline/timeline.ts';
 import { answerSchema, listSchema, type Tool, takes } from './tool.ts';
 
 /** Each question reads the cluster anew. */
@@ -37,7 +36,7 @@ export const clusterTools = (context: string, cluster: () => LiveCluster): reado
       'The way of a Pod to an endpoint, step by step with times: where the time went, or what it waits for.',
     inputSchema: takes(['namespace', 'service', 'pod']),
     outputSchema: answerSchema('timeline'),
-    answer: async ({ namespace, service, pod = '' }) =>
-      timelineData(await liveTimeline(cluster(), { context, namespace, name: service, pod })),
+    answer: ({ namespace, service, pod = '' }) =>
+      liveTimeline(cluster(), { context, namespace, name: service, pod }),
   },
 ];

@@ -8,7 +8,6 @@ import { ofPod } from '#infra/cli/ask/history-text.ts';
 import { describeClusters } from '#infra/cli/ask/lists/cluster-list.ts';
 import { listedServices } from '#infra/cli/ask/lists/service-list.ts';
 import { hubTimeline } from '#infra/cli/ask/timeline/hub-timeline.ts';
-import { timelineData } from '#infra/cli/ask/timeline/timeline.ts';
 import { chosenClusters, type Hub } from '#infra/cli/hub/connect-hub.ts';
 import { spanMs, timeMs } from '#infra/cli/terminal/when.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -57,8 +56,7 @@ export const hubTools = (hub: AskedHub): readonly Tool[] => [
       'The way of a Pod to an endpoint, step by step with times: where the time went, or what it waits for.',
     inputSchema: takes([...ofService, 'pod']),
     outputSchema: answerSchema('timeline'),
-    answer: async (given) =>
-      timelineData(await hubTimeline(hub.table, keyOf(given), given.pod ?? '', hub.now())),
+    answer: (given) => hubTimeline(hub.table, keyOf(given), given.pod ?? '', hub.now()),
   },
   {
     name: 'explain_at',

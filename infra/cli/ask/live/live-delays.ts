@@ -53,7 +53,7 @@ export async function followDelays(
       else delays.sliceChanged(slice.metadata.name, slice, how === 'DELETED');
     },
   };
-  async function read<O>(kind: keyof typeof takes, take: (object: O, how: Seen) => void): Promise<void> {
+  async function read<O>(kind: keyof typeof takes, take: Take<O>): Promise<void> {
     delays.reset(kind);
     let page = await source.list(kind, { limit: pageSize }, signal);
     for (;;) {
@@ -64,24 +64,23 @@ export async function followDelays(
     for await (const event of source.watch(kind, page.resourceVersion, signal))
       if (event.type !== 'BOOKMARK') take(event.object as O, event.type);
   }
-  const goOn = async (run: () => Promise<void>): Promise<void> => {
+  async function goOn<O>(kind: keyof typeof takes, take: Take<O>): Promise<void> {
     for (;;) {
-      await run().catch((error: unknown) => {
+      await read(kind, take).catch((error: unknown) => {
         if (signal.aborted || isRefused(error)) throw error;
       });
       await sleep(clock, retryMs, signal);
     }
-  };
-  await Promise.all([
-    goOn(() => read('Pod', takes.Pod)),
-    goOn(() => read('EndpointSlice', takes.EndpointSlice)),
-  ]).catch((error: unknown) => {
+  }
+  const both = Promise.all([goOn('Pod', takes.Pod), goOn('EndpointSlice', takes.EndpointSlice)]);
+  await both.catch((error: unknown) => {
     if (!signal.aborted) tell(`delays are not measured: ${(error as Error).message}`);
   });
 }
 
 /** In a list, or by an event of a watch. */
 type Seen = 'listed' | 'ADDED' | 'MODIFIED' | 'DELETED';
+type Take<O> = (object: O, how: Seen) => void;
 
 const changes: { readonly [C in EndpointChange]: string } = {
   ready: 'became ready',

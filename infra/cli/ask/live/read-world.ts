@@ -16,13 +16,12 @@ import type { CoreEvent, EndpointSlice, Endpoints, Node, Pod, Service } from '#s
 import type { LiveCluster } from './live-cluster.ts';
 import { readAdmission, readNetworkPolicies, readWorkloads } from './read-surroundings.ts';
 
-export interface LiveAnswer {
-  readonly world: World;
-  readonly answer: Answer;
-}
-
 /** Throws an Error if Services or slices may not be read: without them there is no answer. */
-export async function readAnswer(cluster: LiveCluster, namespace: string, name: string): Promise<LiveAnswer> {
+export async function readAnswer(
+  cluster: LiveCluster,
+  namespace: string,
+  name: string,
+): Promise<{ readonly world: World; readonly answer: Answer }> {
   const world = await readWorld(cluster, namespace, name);
   const answer = answerOf(world);
   if (answer.currency !== 'Differs') return { world, answer };
@@ -89,14 +88,14 @@ async function readMore(
   }
   const selector = withOptInSelector(service, 'active').spec?.selector;
   const selected = pods.filter((p) => selectorMatches(selector, p.metadata.labels));
-  const [nodes, podsElsewhere, otherEndpoints] = await Promise.all([
+  const [{ nodes, ...known }, podsElsewhere, otherEndpoints] = await Promise.all([
     readNodes(cluster, service, selected),
     selector && selected.length === 0 ? readElsewhere(cluster, selector, namespace) : undefined,
     selector || served.slices.length > 0
       ? undefined
       : cluster.list<Endpoints>('endpoints', collectionPath('Endpoints', namespace)),
   ]);
-  return { nodes: nodes.byName, around: { ...around, podsElsewhere, otherEndpoints, ...nodes.known } };
+  return { nodes, around: { ...around, podsElsewhere, otherEndpoints, ...known } };
 }
 
 async function readElsewhere(
@@ -118,7 +117,7 @@ async function readNodes(
   cluster: LiveCluster,
   service: Service,
   pods: readonly Pod[],
-): Promise<{ readonly byName: World['nodes']; readonly known: Partial<Surroundings> }> {
+): Promise<Pick<World, 'nodes'> & Pick<Surroundings, 'isEveryNode'>> {
   const names = nodeNames(pods);
   const { spec = {} } = service;
   const needsEvery =
@@ -132,8 +131,8 @@ async function readNodes(
     : (await Promise.all(names.map((n) => cluster.get<Node>('nodes', objectPath('Node', '', n))))).flatMap(
         (n) => n ?? [],
       );
-  if (!read || cluster.unread.has('nodes')) return { byName: byName(stubsOf(names)), known: {} };
-  return { byName: byName(read), known: { isEveryNode } };
+  if (!read || cluster.unread.has('nodes')) return { nodes: byName(stubsOf(names)) };
+  return { nodes: byName(read), isEveryNode };
 }
 
 export const byName = (nodes: readonly Node[]): World['nodes'] =>

@@ -8,7 +8,7 @@ import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readyStep } from './pod-steps.ts';
 import { servedStep } from './served-step.ts';
-import { done, type Step, type Timeline } from './timeline.ts';
+import { done, type Step, type TimelineData, timelineOf } from './timeline.ts';
 
 /** Throws a UsageError for an unknown cluster, service or pod. */
 export async function hubTimeline(
@@ -16,7 +16,7 @@ export async function hubTimeline(
   key: ServiceKey,
   pod: string,
   nowMs: number,
-): Promise<Timeline> {
+): Promise<TimelineData> {
   const { input } = await explainWithInput(table, key, nowMs, pod);
   const found = input.pods.find(({ name }) => name === pod)?.pod;
   if (!found) throw new UsageError(`pod ${pod} is deleted: history has its changes`);
@@ -25,17 +25,11 @@ export async function hubTimeline(
   const record = ready.atMs === undefined ? undefined : recordOf(records, pod, ready.atMs);
   const run = record ? runSteps(record) : [];
   const hasServed = run.some(({ step }) => step === 'Served');
-  return {
-    ...key,
-    pod,
-    steps: [ready, ...run, ...(hasServed ? [] : [servedStep(input.saved.slices, pod, ready.atMs)])],
-    remarks: [
-      `The hub does not read the steps before Ready: kubectl endpoints explain svc/${key.name} -n ${key.namespace} --timeline ${pod}`,
-      ...(record || ready.state !== 'done'
-        ? []
-        : ['No run on record lists it since it is ready.', ...remarks]),
-    ],
-  };
+  const steps = [ready, ...run, ...(hasServed ? [] : [servedStep(input.saved.slices, pod, ready.atMs)])];
+  return timelineOf(key, pod, steps, [
+    `The hub does not read the steps before Ready: kubectl endpoints explain svc/${key.name} -n ${key.namespace} --timeline ${pod}`,
+    ...(record || ready.state !== 'done' ? [] : ['No run on record lists it since it is ready.', ...remarks]),
+  ]);
 }
 
 /** Returns the record that lists the pod as ready since it is, the oldest of them. */

@@ -11,9 +11,7 @@ export function podSteps(pod: Pod): readonly Step[] {
     (c) => c.type === 'PodReadyToStartContainers' && c.status === 'True',
   );
   return [
-    ...(metadata.creationTimestamp
-      ? [done('Created', 'it was created', msOf(metadata.creationTimestamp))]
-      : []),
+    done('Created', 'it was created', msOf(metadata.creationTimestamp)),
     conditionStep(pod, 'PodScheduled', {
       step: 'Scheduled',
       yes: `it was scheduled to ${spec?.nodeName ?? 'a node'}`,

@@ -5,6 +5,7 @@
 import { apiVersion, type Count, type Time } from '#infra/cli/ask/explanation-data.ts';
 import { spanText } from '#infra/cli/ask/history/sentences.ts';
 import { columns, type Line } from '#infra/cli/terminal/print-answer.ts';
+import type { ServiceKey } from '#shared/store/keys.ts';
 
 /** In the order of the way. docs/use/why-not-an-endpoint.md explains them. */
 export const stepNames = [
@@ -37,17 +38,6 @@ export const done = (step: StepName, text: string, atMs?: number): Step => ({
 });
 export const waits = (step: StepName, text: string): Step => ({ step, state: 'waits', text });
 
-export interface Timeline {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly pod: string;
-  /** In any order. */
-  readonly steps: readonly Step[];
-  /** What is not known, and how to learn it. */
-  readonly remarks: readonly string[];
-}
-
 export interface TimelineData {
   readonly apiVersion: typeof apiVersion;
   readonly kind: 'Timeline';
@@ -71,7 +61,13 @@ interface StepData {
   readonly message: string;
 }
 
-export function timelineData({ cluster, namespace, name, pod, steps, remarks }: Timeline): TimelineData {
+/** `remarks`: what is not known, and how to learn it. */
+export function timelineOf(
+  { cluster, namespace, name }: ServiceKey,
+  pod: string,
+  steps: readonly Step[],
+  remarks: readonly string[],
+): TimelineData {
   const inOrder = steps.toSorted((a, b) => stepNames.indexOf(a.step) - stepNames.indexOf(b.step));
   return {
     ...{ apiVersion, kind: 'Timeline', cluster, namespace, service: name, pod },

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { hubTimeline } from '#infra/cli/ask/timeline/hub-timeline.ts';
 import { podSteps } from '#infra/cli/ask/timeline/pod-steps.ts';
 import { servedStep } from '#infra/cli/ask/timeline/served-step.ts';
-import { type Step, timelineData, timelineLines } from '#infra/cli/ask/timeline/timeline.ts';
+import { type Step, timelineLines, timelineOf } from '#infra/cli/ask/timeline/timeline.ts';
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import type { EndpointSlice, Pod } from '#shared/kube/types.ts';
 import { aPod, aService, smallCluster } from '#test/support/small-cluster.ts';
@@ -44,7 +44,7 @@ const ready = [
   condition('Ready', 39),
 ];
 const dataOf = (steps: readonly Step[]) =>
-  timelineData({ cluster: 'prod', namespace: 'shop', name: 'web', pod: 'web-0', steps, remarks: [] });
+  timelineOf({ cluster: 'prod', namespace: 'shop', name: 'web' }, 'web-0', steps, []);
 
 describe('from the cluster itself', () => {
   it('each step has its time, and the first line says where the time went', () => {
@@ -125,13 +125,13 @@ describe('by a hub', () => {
       'Written done',
       'Served done',
     ]);
-    const times = of.steps.flatMap(({ atMs }) => atMs ?? []);
+    const times = of.steps.flatMap(({ time }) => (time ? Date.parse(time) : []));
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(Math.max(...times) - since).toBeLessThan(10_000);
     const validate = new Ajv2020({ formats: { 'date-time': true } }).compile(
       JSON.parse(readFileSync('docs/reference/schemas/timeline.schema.json', 'utf8')),
     );
-    validate(timelineData(of));
+    validate(of);
     expect(validate.errors).toBeNull();
     expect(of.remarks[0]).toContain('kubectl endpoints explain svc/svc -n default --timeline pod-0');
   });
@@ -140,7 +140,7 @@ describe('by a hub', () => {
     const { world, pass } = await smallCluster([aService(), aPod(0, { ready: false })]);
     await pass(30);
     const of = await hubTimeline(world.table, key, 'pod-0', world.now);
-    expect(timelineData(of).message).toMatch(/^it waits: it is not Ready since /);
+    expect(of.message).toMatch(/^it waits: it is not Ready since /);
     await expect(hubTimeline(world.table, key, 'pod-9', world.now)).rejects.toThrow(
       /^no pod pod-9 in namespace default/,
     );
