@@ -16,7 +16,7 @@ interface Options {
   readonly restSeconds: number;
 }
 
-/** The results of the two runs, as cells of docs/operate/versions.md. */
+/** The results of the two runs, as cells of the table that the command prints. */
 export async function playScript(
   version: string,
   { steps: limit, restSeconds }: Options,

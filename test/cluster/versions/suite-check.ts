@@ -23,7 +23,7 @@ export const suites = {
 
 export type SuiteName = keyof typeof suites;
 
-/** The result as a cell of docs/operate/versions.md. */
+/** The result, as a cell of the table that the command prints. */
 export async function playSuite(name: SuiteName): Promise<string> {
   const { config, files } = suites[name];
   const folder = await mkdtemp(join(tmpdir(), 'versions-'));

@@ -11,7 +11,7 @@
  * - opt-in, rights, imports: the suites of Services that opt in, of the writer's RBAC and admission policies,
  *   and of imports.
  *
- * Prints a row of docs/operate/versions.md for each version.
+ * Prints the results of each version. docs/operate/versions.md has the versions and their features.
  */
 import { componentsBinary, controlPlaneBinary } from '#test/support/control-plane/control-plane-binary.ts';
 import { programArguments } from '#test/support/program-arguments.ts';
