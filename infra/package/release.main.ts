@@ -56,7 +56,7 @@ const materials = await packImage(`${name}-relay-image`);
 // What `npm run test:multi-cluster` and `npm run test:packets -- --all` have left, of this version only.
 for (const suite of ['multi-cluster', 'packets']) await packConformance(suite);
 
-// Records and messages of this version, for the next version's upgrade test (docs/operate/upgrading.md).
+// Records and messages of this version, for the next version's upgrade test (test/worlds/upgrade).
 await run(process.execPath, [
   'test/worlds/upgrade/record.main.ts',
   version,

@@ -3,7 +3,7 @@ import type { EndpointDelayReport, RemovalDelay } from '#shared/contract/endpoin
 import type { AnnotatedServices } from '#shared/kube/services.ts';
 import type { InputKind, Kind, OutputKind } from '#shared/kube/types.ts';
 
-/** Raise the version if a reader of the former version could not understand a message (docs/operate/upgrading.md). */
+/** Raise the version if a reader of the former version could not understand a message (CONTRIBUTING.md, Recipes). */
 export const messageVersion = 1;
 
 /**

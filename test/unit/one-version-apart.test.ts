@@ -1,5 +1,5 @@
 /**
- * Messages, projections and records of a newer version, read by this one (docs/operate/upgrading.md): end to end,
+ * Messages, projections and records of a newer version, read by this one (CONTRIBUTING.md): end to end,
  * with the real ingest and sync.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Records that the clusters of a set share, one version apart (docs/operate/upgrading.md): end to end, with the real
+ * Records that the clusters of a set share, one version apart (CONTRIBUTING.md): end to end, with the real
  * ingest, sync and sweep.
  */
 import { describe, expect, it } from 'vitest';

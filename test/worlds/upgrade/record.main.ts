@@ -1,6 +1,6 @@
 /**
  * `node test/worlds/upgrade/record.main.ts VERSION [FILE]` records the state that this checkout, as that
- * version, leaves to the next one. `npm run release` writes it beside the package. docs/operate/upgrading.md
+ * version, leaves to the next one. `npm run release` writes it beside the package.
  * describes the test of the next version with it.
  */
 import { writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * Two clusters that a version serves until it is replaced during a run: an active one, and one in shadow mode
  * with a Service that opts in. The recorder uses only features of that version, so a newer recorder runs in
- * an older checkout (docs/operate/upgrading.md).
+ * an older checkout (CONTRIBUTING.md).
  */
 import type { RawObject } from '#infra/local/apiserver/api-kinds.ts';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
