@@ -167,16 +167,6 @@ it('the glossary has at most 30 words, each once', () => {
   expect(new Set(words).size).toBe(words.length);
 });
 
-it('every mutant that the work queue’s README names exists', () => {
-  const text = readFileSync('shared/workqueue/README.md', 'utf8').replace(/\s+/g, ' ');
-  const named = [...text.matchAll(/[Mm]utants[^.]*?((?:"[^"]+",? ?)+)/g)].flatMap(([, list = '']) =>
-    [...list.matchAll(/"([^"]+)"/g)].map(([, name]) => name),
-  );
-  const names = new Set(mutants.map((m) => m.name));
-  expect(named).toHaveLength(5);
-  expect(named.filter((name) => !names.has(name ?? ''))).toEqual([]);
-});
-
 it('docs/develop/architecture.md has the mechanism that every mutant of the simulation removes, and no other', () => {
   const [, section = ''] =
     /\n## Mechanisms\n([\s\S]*?)\n## /.exec(readFileSync('docs/develop/architecture.md', 'utf8')) ?? [];
