@@ -11,31 +11,32 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     severity: 'page',
     threshold: 60,
     periods: 5,
-    meaning: 'work of a service is overdue for more than a minute',
+    meaning: 'changes wait: work of a Service is over a minute late',
   }),
   on('WriterConflict', 'WriterConflict', 'Maximum', {
     severity: 'page',
     threshold: 0,
-    meaning: 'another controller writes our objects',
+    meaning: 'another controller writes the hub’s objects, so the hub has stopped writing to a cluster',
   }),
   on('SnapshotDrift', 'Drift', 'Sum', {
     severity: 'page',
     threshold: 0,
     periodMinutes: 30,
     periods: 2,
-    meaning: 'lists and clusters keep differing from the snapshot',
+    meaning: 'the hub’s copy keeps differing from a cluster: events may be lost',
   }),
   on('WorkResent', 'SweepResends', 'Sum', {
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
     periods: 3,
-    meaning: 'sweep wakes services whose wake-up was lost',
+    meaning: 'messages are lost: sweep wakes their Services again, minutes late',
   }),
   on('ClusterMadeAnew', 'IncarnationBumped', 'Sum', {
     severity: 'ticket',
     threshold: 0,
-    meaning: 'a cluster was restored, or created again under the same id',
+    meaning:
+      'a cluster was restored, or created again under the same id: the hub writes nothing to it before its lists are complete',
   }),
   // Sweep reads each secret once an hour, in a minute of the cluster's own. A run that begins a second early
   // or late may miss that minute.
@@ -46,38 +47,39 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periodMinutes: 60,
     periods: 2,
     datapoints: 1,
-    meaning: 'the credentials in the secret of a cluster end within a week',
+    meaning: 'a cluster’s credentials expire within a week, and then the hub can’t write to it',
   }),
   on('ShiftsUnread', 'ZonalShiftUnread', 'Maximum', {
     severity: 'ticket',
     threshold: 0,
     periods: 5,
-    meaning: 'the zonal shifts of an EKS cluster cannot be read',
+    meaning:
+      'the zonal shifts of an EKS cluster can’t be read, so a new shift won’t reach Services that opt in',
   }),
   on('ManyGuardedRemovals', 'GuardedRemovals', 'Sum', {
     severity: 'ticket',
     threshold: 10,
     periodMinutes: 5,
-    meaning: 'many services would lose most of their endpoints at once',
+    meaning: 'many Services would lose most of their endpoints at once, and the hub asks their cluster first',
   }),
   on('ShadowDiffers', 'ShadowDifferences', 'Maximum', {
     severity: 'ticket',
     threshold: 0,
     periods: 15,
-    meaning: 'our endpoints differ from those of the cluster’s own controllers',
+    meaning: 'the hub’s endpoints differ from those of a cluster’s own controllers: don’t go active yet',
   }),
   on('NoWriter', 'ServicesWithoutWriter', 'Maximum', {
     severity: 'ticket',
     threshold: 0,
     periods: 15,
-    meaning: 'nobody writes the slices of some Services that opt in',
+    meaning: 'nobody writes some Services that opt in, so their endpoints don’t follow their pods',
   }),
   on('PodsUnread', 'PodsTooLarge', 'Sum', {
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
     meaning:
-      'a namespace or an export has more bytes of pods than a run reads, and its endpoints stay as they are',
+      'a namespace or an export has more bytes of pods than a run reads, so its endpoints aren’t updated',
   }),
   ...alarmParts.flat(),
   on('CallsUnserved', 'CallsUnserved', 'Sum', {
@@ -86,7 +88,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     periodMinutes: 5,
     periods: 3,
     datapoints: 2,
-    meaning: 'work of some services waits, as their cluster answers, and does not serve their calls',
+    meaning: 'a cluster answers, but some calls keep failing, so endpoints of some Services aren’t updated',
   }),
   // By arrivals and not by the queue's depth: a message may lie there for two weeks, in which the next one
   // would raise no alarm.
@@ -94,24 +96,29 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'work used up its retries',
+    meaning: 'the hub has given up on an object that a cluster keeps refusing',
   }),
   on('MessagesQuarantined', 'Quarantined', 'Sum', {
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'messages are unreadable or not trusted',
+    meaning: 'messages are unreadable or not trusted, so the hub doesn’t apply them',
   }),
   on('MessagesFail', 'MessagesFailed', 'Sum', {
     severity: 'page',
     threshold: 0,
     ...comesBack,
-    meaning: 'the worker keeps failing on messages',
+    meaning: 'the worker keeps failing on messages, so changes are late',
   }),
   onSource(
     'WorkerFails',
     { ...errors, function: 'worker' },
-    { severity: 'page', threshold: 0, ...comesBack, meaning: 'the worker crashes or runs out of time' },
+    {
+      severity: 'page',
+      threshold: 0,
+      ...comesBack,
+      meaning: 'the worker crashes or times out, so changes are late',
+    },
   ),
   // A deploy rolls back on this alarm (rollout.ts), so it must be raised within the ten minutes of the shift.
   onSource(
@@ -122,7 +129,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       threshold: 0,
       periods: 5,
       datapoints: 2,
-      meaning: 'the version of the worker that is being deployed crashes or runs out of time',
+      meaning: 'the worker’s new version crashes or times out, so the deploy rolls back',
     },
   ),
   onSource(
@@ -134,7 +141,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       threshold: 1,
       periodMinutes: 5,
       missing: 'alarm',
-      meaning: 'sweep does not run, so most other alarms do not work',
+      meaning: 'sweep doesn’t run, so lost work stays lost and most other alarms are blind',
     },
   ),
   // Counted by CloudWatch itself: without lines all alarms on metrics of our own are silent, because they
@@ -149,8 +156,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       periodMinutes: 5,
       periods: 2,
       missing: 'alarm',
-      meaning:
-        'CloudWatch Logs takes no lines of sweep, so the hub has no metrics and most other alarms do not work',
+      meaning: 'CloudWatch Logs takes no lines of sweep, so most other alarms are blind',
     },
   ),
   onSource(
@@ -161,13 +167,18 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       threshold: 0,
       periods: 5,
       datapoints: 3,
-      meaning: 'sweep fails for one or all clusters, whose other alarms do not work then',
+      meaning: 'sweep fails for one cluster or for all, whose other alarms are blind',
     },
   ),
   onSource(
     'WorkerThrottled',
     { ...throttles, function: 'worker' },
-    { severity: 'page', threshold: 0, periods: 5, meaning: 'Lambda refuses to run the worker' },
+    {
+      severity: 'page',
+      threshold: 0,
+      periods: 5,
+      meaning: 'Lambda refuses to run the worker, so changes are late',
+    },
   ),
   onSource(
     'ConcurrencyHigh',
@@ -176,7 +187,8 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       severity: 'ticket',
       threshold: 0.8 * lambdaConcurrencyLimit,
       periods: 5,
-      meaning: 'the account is near its limit of concurrent executions',
+      meaning:
+        'the account is near its limit of concurrent executions, where Lambda refuses to run the worker',
     },
   ),
   onSource(
@@ -185,18 +197,23 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
     {
       severity: 'page',
       threshold: 0,
-      meaning: 'Lambda stopped messages that the worker sends again, or a chain of retries, as a loop',
+      meaning: 'Lambda takes messages that the worker sends to itself for a loop and stops them',
     },
   ),
   onSource(
     'TableReadsThrottled',
     { ...tableThrottles, name: 'ReadThrottleEvents' },
-    { severity: 'ticket', threshold: 10, periods: 5, meaning: 'DynamoDB refuses reads' },
+    { severity: 'ticket', threshold: 10, periods: 5, meaning: 'DynamoDB refuses reads, so changes are late' },
   ),
   onSource(
     'TableWritesThrottled',
     { ...tableThrottles, name: 'WriteThrottleEvents' },
-    { severity: 'ticket', threshold: 10, periods: 5, meaning: 'DynamoDB refuses writes' },
+    {
+      severity: 'ticket',
+      threshold: 10,
+      periods: 5,
+      meaning: 'DynamoDB refuses writes, so changes are late',
+    },
   ),
   // DynamoDB counts throttles of an index apart from those of its table, whose writes it then refuses.
   onSource(
@@ -206,7 +223,7 @@ export const hubAlarms = (lambdaConcurrencyLimit: number): readonly Alarm[] => [
       severity: 'ticket',
       threshold: 10,
       periods: 5,
-      meaning: 'the index of overdue work takes no more writes, so DynamoDB refuses those of the table',
+      meaning: 'the index of overdue work refuses writes, and so does the table: changes are late',
     },
   ),
 ];

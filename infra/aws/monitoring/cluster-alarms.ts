@@ -11,29 +11,37 @@ export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
     threshold: 90,
     periods: 5,
     datapoints: 3,
-    meaning: 'the relay is silent',
+    meaning: 'the relay is silent, so endpoints aren’t updated',
   }),
   on('CircuitOpen', 'CircuitOpen', 'Maximum', {
     severity: state,
     threshold: 0,
     periods: 5,
-    meaning: 'the hub cannot write to the cluster',
+    meaning: 'the hub can’t write to the cluster, so endpoints aren’t updated',
   }),
   on('FirstListsMissing', 'FirstListsMissing', 'Maximum', {
     severity: state,
     threshold: 0,
     periods: 10,
-    meaning: 'the first lists of the cluster are not completed',
+    meaning: 'the cluster’s first lists aren’t complete, so endpoints aren’t updated',
   }),
   onSource(
     'EventsDead',
     { ...visible, queue: 'dead-events' },
-    { severity: 'ticket', threshold: 0, meaning: 'ingest failed fifty times on a message' },
+    {
+      severity: 'ticket',
+      threshold: 0,
+      meaning: 'the worker failed fifty times on events, and has set them aside',
+    },
   ),
   onSource(
     'SyncsDead',
     { ...visible, queue: 'dead-syncs' },
-    { severity: 'ticket', threshold: 0, meaning: 'sync failed fifty times on a message' },
+    {
+      severity: 'ticket',
+      threshold: 0,
+      meaning: 'the worker failed fifty times on a Service, and has set its wake-up aside',
+    },
   ),
   onSource(
     'SyncsBacklog',
@@ -42,7 +50,7 @@ export const clusterAlarms = (state: Alarm['severity']): readonly Alarm[] => [
       severity: 'ticket',
       threshold: 120,
       periods: 5,
-      meaning: 'wake-ups wait too long',
+      meaning: 'wake-ups wait for over two minutes, so endpoints are late',
     },
   ),
 ];

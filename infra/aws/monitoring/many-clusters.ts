@@ -35,21 +35,21 @@ export const manyClusters: readonly ManyClusters[] = [
     metric: 'SilentRelays',
     periods: 5,
     datapoints: 3,
-    meaning: 'the relays of many clusters are not heard of',
+    meaning: 'the relays of many clusters are silent, so their endpoints aren’t updated',
   },
   {
     id: 'ManyCircuitsOpen',
     metric: 'OpenCircuits',
     periods: 7,
     datapoints: 5,
-    meaning: 'many clusters can’t be written to',
+    meaning: 'the hub can’t write to many clusters, so their endpoints aren’t updated',
   },
   {
     id: 'ManyFirstListsMissing',
     metric: 'FirstListsMissing',
     periods: 12,
     datapoints: 10,
-    meaning: 'the first lists of many clusters do not get complete',
+    meaning: 'the first lists of many clusters aren’t complete, so their endpoints aren’t updated',
   },
 ];
 

@@ -41,7 +41,7 @@ export const burnRates: readonly BurnRate[] = [
       { minutes: 60, least: 100 },
       { minutes: 5, least: 10 },
     ],
-    meaning: 'one sync in seven is late: an hour of it uses a fiftieth of what may be late in a month',
+    meaning: 'one sync in seven is late: at this rate the month’s error budget lasts two days',
   },
   {
     id: 'SyncsOftenLate',
@@ -51,7 +51,7 @@ export const burnRates: readonly BurnRate[] = [
       { minutes: 360, least: 200 },
       { minutes: 30, least: 20 },
     ],
-    meaning: 'one sync in seventeen is late: six hours of it use a twentieth of what may be late in a month',
+    meaning: 'one sync in seventeen is late: at this rate the month’s error budget lasts five days',
   },
 ];
 

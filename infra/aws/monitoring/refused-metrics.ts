@@ -17,7 +17,7 @@ import { type MetricSources, metricOf } from './metric-sources.ts';
 export const refusedMetrics = {
   id: 'MetricsRefused',
   severity: 'ticket',
-  meaning: 'CloudWatch refuses the metrics in log lines of the functions, and alarms on them do not work',
+  meaning: 'CloudWatch refuses metrics of the functions, so alarms on them are blind',
 } as const;
 
 /** Each of them is billed as an alarm. */

@@ -6,12 +6,12 @@ export const clustersetAlarms: readonly Alarm[] = [
     severity: 'ticket',
     threshold: 0,
     periods: 5,
-    meaning: 'a source is silent: its endpoints stay in other clusters as they are',
+    meaning: 'an exporting cluster is silent, so other clusters keep its endpoints unchanged',
   }),
   on('SourceEvicted', 'SourcesEvicted', 'Maximum', {
     severity: 'ticket',
     threshold: 0,
-    meaning: 'a source is evicted: its endpoints are removed from other clusters',
+    meaning: 'an exporting cluster is lost, and its endpoints leave other clusters',
   }),
   on('EvictionHeld', 'EvictionsHeld', 'Sum', {
     severity: 'page',
@@ -20,7 +20,7 @@ export const clustersetAlarms: readonly Alarm[] = [
     periods: 3,
     datapoints: 2,
     meaning:
-      'a source is gone, and its eviction waits: no other source can take its traffic, or the hub does not reach the clusters',
+      'an exporting cluster is lost, and its endpoints stay in other clusters: nothing else can take its traffic, or the hub doesn’t reach the clusters',
   }),
   on('SourceUnknown', 'SourcesUnknown', 'Sum', {
     severity: 'ticket',
@@ -28,31 +28,31 @@ export const clustersetAlarms: readonly Alarm[] = [
     periodMinutes: 5,
     periods: 3,
     datapoints: 2,
-    meaning: 'imports stay as they were, as the hub does not know what some of their clusters export',
+    meaning: 'imports aren’t updated, because the hub doesn’t know what some of their clusters export',
   }),
   on('ExportRefused', 'ExportsRefused', 'Sum', {
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'a ServiceExport is not valid',
+    meaning: 'a ServiceExport isn’t valid, so other clusters don’t import its Service',
   }),
   on('ImportBlocked', 'ImportsBlocked', 'Sum', {
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'an object of another owner has the name of an import, or its cluster refuses a write of it',
+    meaning:
+      'a cluster can’t reach an exported Service: another owner’s object has its name, or a write is refused',
   }),
   on('AddressCollision', 'AddressCollisions', 'Sum', {
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning: 'two clusters export the same address',
+    meaning: 'two clusters export the same address, and importers omit one',
   }),
   on('AddressOutside', 'AddressesOutside', 'Sum', {
     severity: 'ticket',
     threshold: 0,
     periodMinutes: 5,
-    meaning:
-      'pods of an export have addresses outside of the ranges of its cluster, and no importer has them',
+    meaning: 'pods of an export have addresses outside their cluster’s ranges, so importers omit them',
   }),
 ];
