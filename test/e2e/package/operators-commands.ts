@@ -48,6 +48,7 @@ export const reads: readonly PlannedCommand[] = [
     prints: /no address 10\.1\.0\.7 .* there are 10\.244/,
     code: 2,
   },
+  { text: 'redrive', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'redrive CLUSTER', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'redrive CLUSTER --run', prints: /no parked work, dead letters or quarantined messages/ },
   { text: 'cluster opt-in CLUSTER', prints: /shop\/cart +fleet-endpoints, opt-in/ },
