@@ -70,7 +70,7 @@ it('every link of a page leads to a file of the project, and to a heading that t
         .replace(/[^\p{L}\p{N} _-]/gu, '')
         .replaceAll(' ', '-');
     });
-  const links = [...pages, 'CHANGELOG.md', ...globSync('docs/develop/decisions/*.md')].flatMap((page) =>
+  const links = [...pages, 'CHANGELOG.md', ...decisions].flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)].map(
       ([link, path = '', heading]) => ({
         link: `${page}: ${link}`,
@@ -158,6 +158,42 @@ it('every name that a page puts in a file is there', () => {
     ([, name = '', file = '']) => !new RegExp(`\\b${name}\\b`).test(readFileSync(file, 'utf8')),
   );
   expect(missing.map(([text]) => text)).toEqual([]);
+});
+
+/** The words that a page may have, markup included: what a reader has to read grows only on purpose. */
+const ceilings: { readonly [page: string]: number } = {
+  'README.md': 900,
+  'CHANGELOG.md': 400,
+  'CONTRIBUTING.md': 1_500,
+  'docs/use/why-not-an-endpoint.md': 1_300,
+  'docs/use/opt-in.md': 1_500,
+  'docs/use/clusterset.md': 3_000,
+  'docs/use/commands.md': 700,
+  'docs/operate/getting-started.md': 3_150,
+  'docs/operate/first-run-on-aws.md': 400,
+  'docs/operate/gitops.md': 450,
+  'docs/operate/runbook.md': 5_000,
+  'docs/operate/monitoring.md': 800,
+  'docs/operate/upgrading.md': 900,
+  'docs/operate/cost.md': 900,
+  'docs/operate/versions.md': 700,
+  'docs/operate/limits.md': 1_000,
+  'docs/develop/architecture.md': 4_300,
+  'docs/develop/benchmarks.md': 1_300,
+};
+const decisions = globSync('docs/develop/decisions/*.md');
+
+const wordsOf = (page: string): number => readFileSync(page, 'utf8').match(/\S+/g)?.length ?? 0;
+const wordsOfAll = (some: readonly string[]): number => some.reduce((sum, page) => sum + wordsOf(page), 0);
+
+it('no page has more words than its ceiling, and the pages of developers have 12,000 together', () => {
+  const all = { ...ceilings, ...Object.fromEntries(decisions.map((page) => [page, 150])) };
+  const long = Object.entries(all).filter(([page, ceiling]) => wordsOf(page) > ceiling);
+  expect(long.map(([page, ceiling]) => `${page}: ${wordsOf(page)} of ${ceiling}`)).toEqual([]);
+  expect(decisions.length).toBeLessThanOrEqual(14);
+  expect(wordsOfAll(folders)).toBeLessThanOrEqual(2_200);
+  const ofDevelopers = [...globSync('docs/develop/*.md'), 'CONTRIBUTING.md', ...decisions, ...folders];
+  expect(wordsOfAll(ofDevelopers)).toBeLessThanOrEqual(12_000);
 });
 
 it('the glossary has at most 30 words, each once', () => {
