@@ -10,6 +10,7 @@ import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
 import type { Ending } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
 import { isOfFormerService } from '#shared/controllers/slices/planned-slice.ts';
+import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { decodeObjectOf, type ObjectRecord, objectsIn, readObjects } from '#shared/store/inputs/objects.ts';
 import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
@@ -104,5 +105,9 @@ async function readSaved(
     isObserved(cluster) ? readOutputs(table, key, 'observed') : [],
     readOutputs(table, key, 'written'),
   ]);
-  return newestOutputs(observed, written);
+  if (!isObserved(cluster)) return written;
+  const isByOptIn = ({ object }: OutputRecord): boolean =>
+    object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
+  const ofOthers = cluster.modeSwitch.count > 0 ? written.filter((o) => !isByOptIn(o)) : [];
+  return [...newestOutputs(observed, ofOthers), ...written.filter(isByOptIn)];
 }

@@ -91,14 +91,15 @@ export async function readSaved(
 
 /**
  * Returns of each output the newer state. After a switch from active to shadow, an output that nobody has
- * changed since is as the hub wrote it.
+ * changed since is as the hub wrote it. Deletions by the hub are left to the relay's lists, because a restored
+ * cluster has objects again that are older than their deletion.
  */
 export function newestOutputs(
   observed: readonly OutputRecord[],
   written: readonly OutputRecord[],
 ): readonly OutputRecord[] {
   const newest = new Map(observed.map((output) => [sortKey(output), output]));
-  for (const output of written) {
+  for (const output of written.filter((o) => o.object || o.isMetadataOnly)) {
     const other = newest.get(sortKey(output));
     if (!other || other.version < output.version) newest.set(sortKey(output), output);
   }

@@ -128,6 +128,8 @@ export interface Profile {
   readonly hangs: number;
   /** For so long ingest does not run, from the first lists on (long-outage.ts), ms. */
   readonly ingestOutageMs: number;
+  /** For so long the API server answers no call (silent-api.ts), ms. */
+  readonly silentApiMs: number;
   /** Leftovers of the built-in controllers of a Service that opts in are deleted. */
   readonly cleanup: boolean;
   /** More than one: they are a set, with exports and imports (clusterset/). */
@@ -236,6 +238,7 @@ export const ordinary = {
   answerItems: Number.POSITIVE_INFINITY,
   hangs: 0,
   ingestOutageMs: 0,
+  silentApiMs: 0,
   awayMode: 'paused',
   awayMs: 15_000,
   optIn: 'off',

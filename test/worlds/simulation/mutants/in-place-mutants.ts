@@ -1,4 +1,6 @@
 /** Mutants of runs in the invocation that has stored their changes. */
+import { withLimits } from '#test/worlds/simulation/faults/profile.ts';
+import { silentApiWorld } from '#test/worlds/simulation/faults/silent-api.ts';
 import { crashing, type Mutant } from './mutant.ts';
 
 export const inPlaceMutants: readonly Mutant[] = [
@@ -17,5 +19,16 @@ export const inPlaceMutants: readonly Mutant[] = [
     mechanism: 'lease with the new generation',
     profile: crashing,
     inPlace: (runs) => ({ ...runs, run: async (...call) => void runs.run(...call).catch(() => {}) }),
+  },
+  {
+    name: 'runs in place wait for a silent API server as long as other runs',
+    mechanism: 'lease with the new generation',
+    profile: {
+      ...silentApiWorld(90_000, 1),
+      limits: withLimits({
+        relay: { heartbeatMs: 5_000 },
+        sync: { inPlaceMs: 38_000, briefCallMs: 32_000 },
+      }),
+    },
   },
 ];

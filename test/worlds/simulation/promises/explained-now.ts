@@ -178,6 +178,7 @@ const isCalm = (profile: Profile): boolean =>
     profile.relayKills +
     profile.relayFaults +
     profile.outageMs +
+    profile.silentApiMs +
     profile.ingestOutageMs ===
     0;
 

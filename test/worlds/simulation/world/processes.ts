@@ -13,8 +13,10 @@ import { memoryClusterApi } from '#test/support/memory/cluster-memory.ts';
 import { maxPauseMs, maxStallMs } from '#test/worlds/simulation/faults/draw-limits.ts';
 import { lyingQueue } from '#test/worlds/simulation/faults/lies.ts';
 import { readsByDriver } from '#test/worlds/simulation/faults/partial-answers.ts';
+import { silentApi } from '#test/worlds/simulation/faults/silent-api.ts';
 import type { Mutant } from '#test/worlds/simulation/mutants/mutant.ts';
 import { CircuitWatch } from '#test/worlds/simulation/promises/circuit-watch.ts';
+import { HeartbeatsWatch } from '#test/worlds/simulation/promises/heartbeats-watch.ts';
 import { ReadsWatch } from '#test/worlds/simulation/promises/reads-watch.ts';
 import { Actor, type Fate, isWorker, type Surroundings } from './actor.ts';
 import { apiPort, type Faults, queuePort, tablePort, within } from './ports.ts';
@@ -35,6 +37,8 @@ export class Processes {
   readonly faults: Faults;
   readonly #others: (id: string) => Processes;
   readonly #circuits: CircuitWatch;
+  readonly #silentApi: ReturnType<typeof silentApi>;
+  readonly #heartbeats: HeartbeatsWatch;
   readonly #reads: ReadsWatch;
   #ids = 0;
 
@@ -45,6 +49,13 @@ export class Processes {
     this.mutant = mutant;
     this.#others = others ?? (() => this);
     this.#circuits = new CircuitWatch((what) => world.fail(what));
+    const { scheduler, random, profile, cluster } = world;
+    this.#silentApi = silentApi(profile.silentApiMs, { scheduler, random, startAt: scheduler.now });
+    this.#heartbeats = new HeartbeatsWatch({
+      ...{ table: world.table, cluster, scheduler, delayMs: profile.delayMs },
+      isOver: () => world.isOver,
+      fail: (what) => world.fail(what),
+    });
     this.#reads = new ReadsWatch(world.table, world.profile, (what) => world.fail(what));
   }
 
@@ -123,6 +134,13 @@ export class Processes {
     const port = queuePort(actor, this.world.queues[name], this.faults);
     const mutated = this.mutant?.queue?.(port, name, actor, this.world) ?? port;
     const { profile, random } = this.world;
+    if (name === 'events' && profile.silentApiMs > 0 && actor.name.startsWith('relay'))
+      return {
+        send: async (messages) => {
+          await mutated.send(messages);
+          this.#heartbeats.sent(messages.map(({ body }) => body));
+        },
+      };
     if (name === 'events' && actor.name.startsWith('relay') && this.world.hostileRelay)
       return this.world.hostileRelay.queue(mutated, () => this.world.isOver);
     if (name === 'events' && actor.name.startsWith('relay'))
@@ -170,7 +188,8 @@ export class Processes {
       { writing: this.world.monitor.writing, serviceOf },
     );
     // An answer after the time-out is none.
-    const watched = this.#circuits.api(actor, timeoutMs ? within(port, actor, timeoutMs) : port);
+    const held = this.#silentApi(port);
+    const watched = this.#circuits.api(actor, timeoutMs ? within(held, actor, timeoutMs) : held);
     return this.mutant?.api?.(watched, actor, this.world) ?? watched;
   }
 

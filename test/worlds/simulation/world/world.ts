@@ -15,6 +15,7 @@ import { drawTenant, isOfTenant, LargeTenant } from '#test/worlds/simulation/fau
 import { drawLongOutage } from '#test/worlds/simulation/faults/long-outage.ts';
 import { drawPartialAnswers } from '#test/worlds/simulation/faults/partial-answers.ts';
 import { cluster, drawProfile, modeOf, type Profile } from '#test/worlds/simulation/faults/profile.ts';
+import { drawSilentApi } from '#test/worlds/simulation/faults/silent-api.ts';
 import { drawZones, ZonalShift } from '#test/worlds/simulation/faults/zones.ts';
 import type { Mutant } from '#test/worlds/simulation/mutants/mutant.ts';
 import { BuiltInControllers } from '#test/worlds/simulation/opt-in/built-in.ts';
@@ -110,6 +111,7 @@ export class World implements WorldState {
       ...drawTenant(seed, partial, calm),
       ...drawCulprit(seed, calm),
       ...drawLongOutage(seed, calm),
+      ...drawSilentApi(seed, calm),
     };
     const zoned = { ...blamed, ...drawZones(seed, blamed, calm) };
     this.profile = { ...zoned, clocks: drawClocks(seed, zoned, calm), ...mutant?.profile };
