@@ -90,9 +90,8 @@ export async function readSaved(
 }
 
 /**
- * Returns of each output the newer state. After a switch from active to shadow, an output that nobody has
- * changed since is as the hub wrote it. Deletions by the hub are left to the relay's lists, because a restored
- * cluster has objects again that are older than their deletion.
+ * Returns of each output the newer state. After a switch from active to shadow, an output that nobody changed
+ * is as the hub wrote it. The hub's deletions are left to lists: a restored cluster has older objects again.
  */
 export function newestOutputs(
   observed: readonly OutputRecord[],
