@@ -205,9 +205,14 @@ async function stateToSave(
   if (seen.deleted && (isTheirs(kind, seen) || listedAt !== undefined)) return seen;
   if (isTheirs(kind, seen))
     return !isLate || (await readSeen(context, kind, seen))?.object ? seen : undefined;
-  if (listedAt !== undefined || isKnownGone(await readSeen(context, kind, seen), seen)) return undefined;
-  return { ...seen, deleted: true };
+  if (listedAt !== undefined) return undefined;
+  const saved = await readSeen(context, kind, seen);
+  return isKnownGone(saved, seen) || isOurs(saved, seen) ? undefined : { ...seen, deleted: true };
 }
+
+/** A living slice of the opt-in was never theirs, unless it was seen so. */
+const isOurs = (saved: OutputRecord | undefined, { managedBy, deleted }: OutputEntry): boolean =>
+  managedBy === optInManagedBy && !deleted && !saved?.object;
 
 /** Slices of other managers change often. Of one with another uid, an earlier message may be still to come. */
 const isKnownGone = (saved: OutputRecord | undefined, { uid }: OutputEntry): boolean =>

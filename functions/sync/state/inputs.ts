@@ -14,8 +14,8 @@ import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/
 import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
 import { decodeObjectOf, type ObjectRecord, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
+import { newestOutputs } from '#shared/store/outputs/newest-outputs.ts';
 import {
-  newestOutputs,
   type OutputRecord,
   type OutputSource,
   readOutputs,

@@ -16,7 +16,8 @@ import { decodeObjectOf, type ObjectRecord, objectsIn, readObjects } from '#shar
 import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { recordsSince } from '#shared/store/outputs/history-records.ts';
-import { newestOutputs, type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
+import { newestOutputs } from '#shared/store/outputs/newest-outputs.ts';
+import { type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
 import { readCounts } from '#shared/store/outputs/service-counts.ts';
 import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';

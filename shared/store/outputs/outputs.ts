@@ -89,22 +89,6 @@ export async function readSaved(
   return { outputs, bodies };
 }
 
-/**
- * Returns of each output the newer state. After a switch from active to shadow, an output that nobody changed
- * is as the hub wrote it. The hub's deletions are left to lists: a restored cluster has older objects again.
- */
-export function newestOutputs(
-  observed: readonly OutputRecord[],
-  written: readonly OutputRecord[],
-): readonly OutputRecord[] {
-  const newest = new Map(observed.map((output) => [sortKey(output), output]));
-  for (const output of written.filter((o) => o.object || o.isMetadataOnly)) {
-    const other = newest.get(sortKey(output));
-    if (!other || other.version < output.version) newest.set(sortKey(output), output);
-  }
-  return [...newest.values()];
-}
-
 export interface ReadOptions {
   /** If the body is enough, its delta is not read. */
   readonly isEnough?: (body: SavedBody) => boolean;

@@ -110,6 +110,21 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
     expect(world.store.list('Event')).toEqual([]);
   });
 
+  it('a slice of ours that a person touches is not forgotten, and goes as the others do', async () => {
+    const { world, calls, pass } = await switched(to);
+    world.outputs = 'full';
+    const [ours] = slicesBy(world, optInManagedBy);
+    const labels = { ...ours?.metadata.labels, touched: 'yes' };
+    world.store.apply({ ...ours, metadata: { ...ours?.metadata, labels } } as RawObject);
+    world.store.apply(aService());
+    await pass(60);
+    expect((await readOutputs(world.table, key)).filter((o) => o.object)).toHaveLength(1);
+    world.store.apply(builtIn([0, 1, 2]));
+    await pass(60);
+    expect(calls.map(({ call }) => call)).toEqual(['delete EndpointSlice']);
+    expect(slicesBy(world, optInManagedBy)).toEqual([]);
+  });
+
   it('our slices stay while the built-in ones have another port', async () => {
     const { world, pass } = await switched(to);
     world.store.apply(aService({ ports: [{ ...http, targetPort: 9090 }] }));
