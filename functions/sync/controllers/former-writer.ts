@@ -206,7 +206,7 @@ async function waitForNextWriter({ run, by }: BegunHandOver): Promise<Outcome> {
 const waitReportedSeconds = 30;
 
 /** Deletes the note of the wait, or the preview: the hand-over is done. */
-async function forgetPreview({ deps, key }: Run, by: By): Promise<void> {
+export async function forgetPreview({ deps, key }: Run, by: By): Promise<void> {
   const known = await readDifference(deps.table, key);
   if (known && (isHandOverNote(known.text) || by === 'opt-in'))
     await saveDifference(deps.table, key, undefined);

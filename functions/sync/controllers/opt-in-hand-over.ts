@@ -20,7 +20,7 @@ import type { Claim } from '#shared/workqueue/take.ts';
 import { type Inputs, isOursByOptIn } from '../state/inputs.ts';
 import { isRetry, mustReadFromApiServer, type Run } from '../state/run.ts';
 import { nameOf } from '../state/server-state.ts';
-import { handOverSlices } from './former-writer.ts';
+import { forgetPreview, handOverSlices } from './former-writer.ts';
 import { readCurrent, runSlices } from './slices-controller.ts';
 import { requeueInDoubt } from './verified-pods.ts';
 
@@ -59,8 +59,16 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
     return ok;
   }
   const written = await writeAndLook(run);
-  if (written.kind !== 'ok' || !mayHandOver(run, by)) return written;
-  return (await isServiceAsKnown(run, by)) ? handOverSlices({ run, by }) : ok;
+  return written.kind === 'ok' ? handOver(run, by) : written;
+}
+
+async function handOver(run: Run, by: By): Promise<Outcome> {
+  if (keepsLeftovers(run, by)) {
+    if (isFirstRun(run) || !isSettled(run)) await forgetPreview(run, by);
+    return ok;
+  }
+  const isDue = mayHaveFormerWriter(run, by) && (await isServiceAsKnown(run, by));
+  return isDue ? handOverSlices({ run, by }) : ok;
 }
 
 async function writeAndLook(run: Run): Promise<Outcome> {
@@ -72,11 +80,8 @@ async function writeAndLook(run: Run): Promise<Outcome> {
 }
 
 /** Without cleanup the leftovers of the built-in controllers stay. */
-function mayHandOver(run: Run, by: By): boolean {
-  const { optInCleanup } = run.cluster.settings;
-  const keepsLeftovers = by === 'opt-in' && !(optInCleanup && writesOptIn(run.cluster));
-  return !keepsLeftovers && mayHaveFormerWriter(run, by);
-}
+const keepsLeftovers = ({ cluster }: Run, by: By): boolean =>
+  by === 'opt-in' && !(cluster.settings.optInCleanup && writesOptIn(cluster));
 
 async function reportHeld({ deps, key, brief, cluster }: Run, service: Service, why: string): Promise<void> {
   if (!writesOptIn(cluster)) return;
@@ -113,19 +118,24 @@ const writesBuiltIn = ({ mode, settings }: ClusterRecord): boolean =>
  * Service.
  */
 function mayHaveFormerWriter(run: Run, by: By): boolean {
-  const { work, inputs, cluster, observed } = run;
-  // A run that made our slices may have ended before it handed over.
-  const isFirst =
-    mustReadFromApiServer(run, 'slices') || isRetry(run, 'slices') || work.ranAtMs < cluster.optInSince;
-  const ours = inputs.outputs.filter(isOursByOptIn);
+  const { inputs, cluster, observed } = run;
   // Another client may have labelled slices of ours for the Service before its event arrived.
   const isNew = writesBuiltIn(cluster) && !inputs.outputs.some((o) => o.object !== undefined);
-  if (by !== 'opt-in') return isFirst || ours.length > 0 || (by === 'built-in' && isNew);
+  if (by !== 'opt-in')
+    return isFirstRun(run) || inputs.outputs.some(isOursByOptIn) || (by === 'built-in' && isNew);
   const theirs = (observed ?? inputs.outputs).some((o) => o.object !== undefined && !isOursByOptIn(o));
-  // Slices of a former Service of that name do not show a hand-over to this one.
-  const isSettled = ours.some(({ object }) => isOwnedBy(object as EndpointSlice, inputs.service as Service));
-  return isFirst || !isSettled || theirs;
+  return isFirstRun(run) || !isSettled(run) || theirs;
 }
+
+/** A run that made our slices may have ended before it handed over. */
+const isFirstRun = (run: Run): boolean =>
+  mustReadFromApiServer(run, 'slices') || isRetry(run, 'slices') || run.work.ranAtMs < run.cluster.optInSince;
+
+/** Slices of a former Service of that name do not show a hand-over to this one. */
+const isSettled = ({ inputs }: Run): boolean =>
+  inputs.outputs
+    .filter(isOursByOptIn)
+    .some(({ object }) => isOwnedBy(object as EndpointSlice, inputs.service as Service));
 
 /**
  * Returns false if the Service has just gone. Throws RequeueAfter if it has another writer or selector in the

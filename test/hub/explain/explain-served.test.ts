@@ -93,6 +93,21 @@ describe('the first line', () => {
     expect(await reached()).toEqual([]);
   });
 
+  it('a difference ends with the Service’s opt-in, also where leftovers of the built-in controllers stay', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2), builtInSlice([0])], {
+      ...{ mode: 'shadow', optIn: 'active', settings: { optInCleanup: false } },
+    });
+    world.outputs = 'full';
+    await pass(60);
+    expect(await countDifferences(world.table, 'c')).toBe(1);
+    world.store.apply(optedIn());
+    await pass(20);
+    expect(await countDifferences(world.table, 'c')).toBe(0);
+    expect((await ask(world)).summary).toMatch(
+      /^Reachable: 2 of 2 pods can be reached; everything is written/,
+    );
+  });
+
   it('a list shows that what the hub wrote before a switch is gone', async () => {
     const { world, pass } = await smallCluster([aService(), ...pods(2)]);
     world.outputs = 'full';
