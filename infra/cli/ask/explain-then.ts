@@ -25,7 +25,7 @@ import {
   refuseImports,
   whyNotWritten,
 } from './history-service.ts';
-import { explainObserved } from './read-observed.ts';
+import { explainObserved, readObserved } from './read-observed.ts';
 import { unknownService } from './unknown-service.ts';
 
 /**
@@ -40,7 +40,8 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const known = await readKnown(table, key);
   const { service, outputs } = known;
   const { cluster, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
-  if (isUnknown(known, records)) throw await unknownService(table, key, nowMs);
+  if (isUnknown(known, records) && (await readObserved(table, key, 1)).length === 0)
+    throw await unknownService(table, key, nowMs);
   refuseImports(known);
   const earliest = earliestKept(days, atMs, nowMs);
   const [gapMs = 0] = missing;

@@ -11,7 +11,7 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
 import { isShadow, writesOptIn } from '#shared/clusters/writer/mode.ts';
 import { writersFor } from '#shared/clusters/writer/writer-for.ts';
-import { addressesOf } from '#shared/controllers/history/addresses.ts';
+import { addressesOf, type ListedAddress } from '#shared/controllers/history/addresses.ts';
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
 import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
@@ -95,14 +95,15 @@ export async function readRuns(
     ...period,
     sinceMs: 0,
   });
-  if (isUnknown(known, records)) throw await unknownService(table, key, period.nowMs);
-  refuseImports(known);
-  checkFilter(key, records, known, filter);
   // Of a Service that the hub has written too, the runs alone are runs.
   const observed = records.some(isOfCluster)
     ? []
     : await readObserved(table, key, period.atMost ?? mostObserved);
   const all = [...records, ...observed.map(asRun)].sort((a, b) => effectiveMs(a) - effectiveMs(b));
+  if (isUnknown(known, all)) throw await unknownService(table, key, period.nowMs);
+  refuseImports(known);
+  const listed = [...addressesOf(known.outputs).values(), ...observed.flatMap(({ whole = [] }) => whole)];
+  if (!known.isPartlySaved) checkFilter(key, all, listed, filter);
   const inTime = all.filter((r) => effectiveMs(r) >= sinceMs);
   const runs = withRepeatsCounted(inTime).flatMap((record) => {
     const text = runText(record, filter);
@@ -162,11 +163,10 @@ export const isUnknown = ({ service, outputs }: Known, records: readonly History
 function checkFilter(
   key: ServiceKey,
   records: readonly HistoryRecord[],
-  { outputs, isPartlySaved }: Known,
+  listed: readonly ListedAddress[],
   { pod, address }: Filter,
 ): void {
-  if (isPartlySaved || records.some((r) => r.more > 0)) return;
-  const listed = [...addressesOf(outputs).values()];
+  if (records.some((r) => r.more > 0)) return;
   const moves = records.flatMap((r) =>
     r.changes.flatMap((c) => c.moves.map((m) => ({ pod: c.pod, address: m.address }))),
   );

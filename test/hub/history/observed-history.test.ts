@@ -130,6 +130,25 @@ describe('the cluster’s own controllers', () => {
     expect((await states(world, times[60] as number))[0]).toBe('pod-0 ready http 80/TCP');
   });
 
+  it('a Service that is deleted keeps its history, and a pod or an address of that is known', async () => {
+    const { world, pass, write } = await watched();
+    const listed = await write(slice([true, true]));
+    world.store.delete('EndpointSlice', 'default', 'svc-abc');
+    world.store.delete('Service', 'default', 'svc');
+    await pass(10);
+    expect(await states(world, listed)).toEqual(['pod-0 ready http 80/TCP', 'pod-1 ready http 80/TCP']);
+    expect((await told(world)).map(({ headline }) => headline.replace(/^\S+ /, ''))).toEqual([
+      `${manager} wrote 1 slice`,
+      'another client deleted 1 slice',
+    ]);
+    const period = { sinceMs: 0, nowMs: world.now };
+    const { runs } = await readRuns(world.table, key, period, { pod: 'pod-1' });
+    expect(runs).toHaveLength(2);
+    await expect(readRuns(world.table, key, period, { pod: 'pod-9' })).rejects.toThrow(
+      'no pod pod-9 is listed now or in the history of default/svc in c: there are pod-0, pod-1',
+    );
+  });
+
   it('a change takes one write unit, and nothing is kept with historyDays 0', async () => {
     const { world, pass, write } = await watched();
     await write(slice([true, true]));
