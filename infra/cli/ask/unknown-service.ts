@@ -5,7 +5,7 @@ import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { readCluster } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import type { Table } from '#shared/store/table.ts';
-import { listServices } from './lists/list-services.ts';
+import { readServices } from './lists/list-services.ts';
 import { askParts } from './wing.ts';
 
 export async function unknownService(
@@ -19,12 +19,12 @@ export async function unknownService(
   );
   const text = known.find((each) => each !== undefined);
   if (text !== undefined) return new UsageError(text);
-  const services = await listServices(table, cluster);
+  const services = (await readServices(table, cluster)).map(({ metadata }) => metadata);
   const here = services.filter((s) => s.namespace === namespace);
   if (here.length > 0)
     return new UsageError(
       `no service ${name} in namespace ${namespace} of ${cluster}: ${thereAre(here.map((s) => s.name))}`,
     );
-  const namespaces = [...new Set(services.map((s) => s.namespace))];
+  const namespaces = [...new Set(services.map((s) => s.namespace ?? ''))];
   return new UsageError(`no namespace ${namespace} with services in ${cluster}: ${thereAre(namespaces)}`);
 }

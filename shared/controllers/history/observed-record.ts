@@ -107,5 +107,5 @@ export function afterRecord(before: Addresses, record: ObservedRecord): Addresse
   return checkOf(after) === record.check ? after : undefined;
 }
 
-export const byKey = (addresses: readonly ListedAddress[]): Addresses =>
+const byKey = (addresses: readonly ListedAddress[]): Addresses =>
   new Map(addresses.map((address) => [addressKey(address), address]));

@@ -1,3 +1,4 @@
+import type { Served } from '#infra/cli/ask/answer/world.ts';
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Ending } from '#shared/controllers/history/history-record.ts';
 import type { HintsRecord } from '#shared/controllers/slices/plan.ts';
@@ -6,7 +7,6 @@ import type { Node, Pod, Service } from '#shared/kube/types.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
 import type { WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact, FactGroup, SetExplanation } from './explanation.ts';
-import type { KnownOutputs } from './saved.ts';
 
 /** A pod of the namespace in the snapshot. */
 export interface KnownPod {
@@ -35,7 +35,7 @@ export interface ExplainInput {
    * Outputs that sync has confirmed on the API server. In shadow mode: outputs of the cluster's own
    * controllers.
    */
-  readonly saved: KnownOutputs;
+  readonly saved: Served;
   /**
    * Another field manager keeps writing the objects. The hub does not write them until `untilMs`, ms since
    * the epoch.

@@ -1,21 +1,13 @@
 /** The saved outputs of a service, by address and by pod. */
 
+import type { Served } from '#infra/cli/ask/answer/world.ts';
 import type { EndpointsPlace, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
 import { detailsOf, stateText } from '#shared/kube/endpoint-fields.ts';
 import { listedEndpoints, portsText } from '#shared/kube/listed-endpoints.ts';
-import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
+import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
 import type { SavedAddress } from './explanation.ts';
 
-export interface KnownOutputs {
-  readonly endpoints: Endpoints | undefined;
-  readonly slices: readonly EndpointSlice[];
-  /**
-   * Kinds with an object whose content is too large to be saved. `endpoints` and `slices` do not contain it.
-   */
-  readonly withoutContent?: readonly OutputKind[];
-}
-
-export function savedAddresses({ endpoints, slices }: KnownOutputs): readonly SavedAddress[] {
+export function savedAddresses({ endpoints, slices }: Served): readonly SavedAddress[] {
   const objects = [
     ...(endpoints ? [{ object: 'Endpoints', output: endpoints }] : []),
     ...slices.map(sliceNamed),

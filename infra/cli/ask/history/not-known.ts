@@ -2,6 +2,7 @@
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
 import { effectiveMs, followsCutShort, isOfCluster } from './record-facts.ts';
 import { exactTime } from './sentences.ts';
+import type { SwitchesThen } from './switches-then.ts';
 
 /** Facts about the Service and its cluster that the records lack. */
 export interface FactsBesideRecords {
@@ -17,14 +18,7 @@ export interface FactsBesideRecords {
   readonly whyNotNow: string | undefined;
 }
 
-/** The cluster's switches at the time. */
-export interface SwitchesAsked {
-  /** The mode, or the mode before a pause. Undefined without an audit record. */
-  readonly unpaused: string | undefined;
-  /** Time of the switch to that mode, ms since the epoch. Undefined without an audit record. */
-  readonly sinceMs: number | undefined;
-  readonly optIn: string;
-}
+type SwitchesAsked = Pick<SwitchesThen, 'unpaused' | 'sinceMs' | 'optIn'>;
 
 const wasCutShort = 'a run was cut short, and no record has what it wrote';
 const wasUnanswered =

@@ -2,16 +2,11 @@
  * The addresses at a past time where other clients write them: forward from a record that has all addresses
  * of an output, or backward from its saved state. Each record proves the state after it by a short hash.
  */
-import { type Addresses, addressKey, type ListedAddress } from '#shared/controllers/history/addresses.ts';
+import { type Addresses, addressKey } from '#shared/controllers/history/addresses.ts';
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
-import {
-  afterRecord,
-  byKey,
-  checkOf,
-  type ObservedRecord,
-} from '#shared/controllers/history/observed-record.ts';
-import { exactTime, placeText, spanText } from './sentences.ts';
-import { type AddressThen, type GoneThen, listedText, notKnown, type Then, together } from './then.ts';
+import { afterRecord, checkOf, type ObservedRecord } from '#shared/controllers/history/observed-record.ts';
+import { exactTime, spanText } from './sentences.ts';
+import { type AddressThen, listedText, listedThen, newestOf, notKnown, type Then } from './then.ts';
 
 /** An output of the Service as it is saved now, with the records of its states, oldest first. */
 export interface ObservedOutput {
@@ -47,21 +42,12 @@ export function observedThen(outputs: readonly ObservedOutput[], asked: AskedObs
   const listed = states.flatMap((state) => (typeof state === 'string' ? [] : [...state.values()]));
   const records = outputs.flatMap((o) => o.records).sort((a, b) => a.atMs - b.atMs);
   const earlier = records.filter((r) => r.atMs <= atMs);
-  const newest = newestStates(earlier);
-  const addresses: readonly AddressThen[] = together(
-    listed.map(({ where, address, pod, state, details }) => {
-      const change = newest.get(addressKey({ where, address, pod }));
-      const ports = details['ports'];
-      return {
-        ...{ places: [placeText(where)], address, pod, state },
-        ...(ports !== undefined && { ports }),
-        ...(change?.to === state && { sinceMs: change.sinceMs, why: change.why }),
-      };
-    }),
+  const { addresses, gone } = listedThen(
+    listed.map((one) => ({ ...one, ports: one.details['ports'] })),
+    newestOf(earlier.filter((r) => !r.isListed)),
   );
   return {
-    ...{ atMs, isKnown: true, summary: summaryOf(addresses, earlier.at(-1), atMs), addresses },
-    gone: together(goneOf(newest, byKey(listed))),
+    ...{ atMs, isKnown: true, summary: summaryOf(addresses, earlier.at(-1), atMs), addresses, gone },
     caveats: [
       ...notListedSince(asked),
       ...outputs.flatMap(({ doubt }) => doubt ?? []),
@@ -131,28 +117,6 @@ function backward(now: Addresses | undefined, later: readonly ObservedRecord[]):
   }
   return states;
 }
-
-interface NewestState extends Pick<ListedAddress, 'where' | 'address' | 'pod'> {
-  readonly to: string | undefined;
-  readonly sinceMs: number;
-  readonly why: string;
-}
-
-/** A change of ports alone is no change of the state. */
-function newestStates(records: readonly ObservedRecord[]): ReadonlyMap<string, NewestState> {
-  const newest = new Map<string, NewestState>();
-  for (const { atMs: sinceMs, changes, isListed } of records)
-    for (const { pod, why, moves } of changes)
-      for (const { where, address, from, to } of moves)
-        if (from !== to && !isListed)
-          newest.set(addressKey({ where, address, pod }), { where, address, pod, to, sinceMs, why });
-  return newest;
-}
-
-const goneOf = (newest: ReadonlyMap<string, NewestState>, listed: Addresses): readonly GoneThen[] =>
-  [...newest].flatMap(([key, { to, where, address, pod, sinceMs, why }]) =>
-    to === undefined && !listed.has(key) ? [{ places: [placeText(where)], address, pod, sinceMs, why }] : [],
-  );
 
 function summaryOf(
   addresses: readonly AddressThen[],

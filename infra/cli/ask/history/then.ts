@@ -36,7 +36,7 @@ export interface Then {
   readonly caveats: readonly string[];
 }
 
-type State = Pick<ListedAddress, 'where' | 'address' | 'pod' | 'state'>;
+type State = Pick<ListedAddress, 'where' | 'address' | 'pod' | 'state'> & Pick<AddressThen, 'ports'>;
 
 /** `reason` is a clause. */
 export const notKnown = (atMs: number, reason: string): Then => ({
@@ -51,30 +51,10 @@ export const notKnown = (atMs: number, reason: string): Then => ({
 export function addressesThen(records: readonly HistoryRecord[], now: Addresses, atMs: number): Then {
   const later = records.filter((r) => effectiveMs(r) > atMs);
   const earlier = records.filter((r) => effectiveMs(r) <= atMs);
-  const states = statesThen(later, now);
-  const newest = newestChanges(earlier);
-  const addresses = [...states].map(([key, { where, address, pod, state }]) => {
-    const change = newest.get(key);
-    return {
-      places: [placeText(where)],
-      address,
-      pod,
-      state,
-      ...(change?.to === state && { sinceMs: change.atMs, why: change.why }),
-    };
-  });
-  const gone = [...newest.values()].flatMap(({ to, where, address, pod, atMs: sinceMs, why }) =>
-    to === undefined && !states.has(addressKey({ where, address, pod }))
-      ? [{ places: [placeText(where)], address, pod, sinceMs, why }]
-      : [],
-  );
-  const listed: readonly AddressThen[] = together(addresses);
+  const states = [...statesThen(later, now).values()];
+  const { addresses, gone } = listedThen(states, newestChanges(earlier));
   return {
-    atMs,
-    isKnown: true,
-    summary: summaryOf(listed, earlier, later, atMs),
-    addresses: listed,
-    gone: together(gone),
+    ...{ atMs, isKnown: true, summary: summaryOf(addresses, earlier, later, atMs), addresses, gone },
     caveats: [
       ...unsavedIn(earlier),
       ...unansweredIn(earlier),
@@ -82,6 +62,26 @@ export function addressesThen(records: readonly HistoryRecord[], now: Addresses,
       ...caveatsOf(later),
     ],
   };
+}
+
+/** Returns the listed addresses, each since its newest change if that made its state, and those that are gone. */
+export function listedThen(
+  listed: readonly State[],
+  newest: ReadonlyMap<string, Newest>,
+): Pick<Then, 'addresses' | 'gone'> {
+  const keys = new Set(listed.map(addressKey));
+  const addresses = listed.map(({ where, address, pod, state, ports }) => {
+    const change = newest.get(addressKey({ where, address, pod }));
+    return {
+      ...{ places: [placeText(where)], address, pod, state },
+      ...(ports !== undefined && { ports }),
+      ...(change?.to === state && { sinceMs: change.atMs, why: change.why }),
+    };
+  });
+  const gone = [...newest].flatMap(([key, { to, where, address, pod, atMs: sinceMs, why }]) =>
+    to === undefined && !keys.has(key) ? [{ places: [placeText(where)], address, pod, sinceMs, why }] : [],
+  );
+  return { addresses: together(addresses), gone: together(gone) };
 }
 
 /** Returns the states before the records `later`, by place, address and pod. */
@@ -92,7 +92,7 @@ export function statesThen(later: readonly HistoryRecord[], now: Addresses): Rea
 }
 
 /** Merges entries that differ in their places only, in the order of pods and addresses. */
-export function together<
+function together<
   A extends { readonly places: readonly string[]; readonly address: string; readonly pod: string },
 >(list: readonly A[]): readonly A[] {
   const alike = Map.groupBy(list, ({ places: _, ...rest }) => JSON.stringify([rest.pod, rest.address, rest]));
@@ -120,25 +120,19 @@ interface Newest extends Pick<ListedAddress, 'where' | 'address' | 'pod'> {
 }
 
 /** Returns the newest change that the records name, by address. */
-export function newestChanges(records: readonly HistoryRecord[]): ReadonlyMap<string, Newest> {
+export const newestChanges = (records: readonly HistoryRecord[]): ReadonlyMap<string, Newest> =>
+  newestOf(records.map((record) => ({ atMs: effectiveMs(record), changes: record.changes })));
+
+/** A change of ports alone is no change of the state. */
+export function newestOf(
+  records: readonly { readonly atMs: number; readonly changes: readonly PodMoves[] }[],
+): ReadonlyMap<string, Newest> {
   const newest = new Map<string, Newest>();
-  for (const record of records) {
-    for (const { pod, why, moves, isRepair } of record.changes) {
-      if (isRepair) continue;
-      for (const { where, address, from, to } of moves) {
-        // A change of ports alone is no change of the state.
-        if (from === to) continue;
-        newest.set(addressKey({ where, address, pod }), {
-          where,
-          address,
-          pod,
-          to,
-          why,
-          atMs: effectiveMs(record),
-        });
-      }
-    }
-  }
+  for (const { atMs, changes } of records)
+    for (const { pod, why, moves, isRepair } of changes)
+      for (const { where, address, from, to } of moves)
+        if (from !== to && !isRepair)
+          newest.set(addressKey({ where, address, pod }), { where, address, pod, to, why, atMs });
   return newest;
 }
 

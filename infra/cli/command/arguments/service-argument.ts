@@ -27,7 +27,7 @@ export async function serviceOf(
   const alone = service === undefined && chosen !== undefined ? serviceName(chosen, namespace) : undefined;
   if (alone && !(await listClusters(table)).includes(chosen as string))
     return { cluster: await ofContext(table), ...alone };
-  const [{ chosenClusters }, { listServices }, { thereAre }] = await Promise.all([
+  const [{ chosenClusters }, { readServices }, { thereAre }] = await Promise.all([
     import('#infra/cli/hub/connect-hub.ts'),
     import('#infra/cli/ask/lists/list-services.ts'),
     import('#infra/cli/terminal/counted.ts'),
@@ -35,9 +35,9 @@ export async function serviceOf(
   const [cluster = ''] = await chosenClusters(table, chosen ?? (await ofContext(table)));
   const found = serviceName(service ?? '', namespace);
   if (found) return { cluster, ...found };
-  const names = (await listServices(table, cluster))
-    .filter((s) => namespace === undefined || s.namespace === namespace)
-    .map((s) => `${s.namespace}/${s.name}`);
+  const names = (await readServices(table, cluster))
+    .filter(({ metadata: of }) => namespace === undefined || of.namespace === namespace)
+    .map(({ metadata: of }) => `${of.namespace}/${of.name}`);
   const given =
     service === undefined
       ? ''

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { explain } from '#infra/cli/ask/explain-service.ts';
 import { readRuns } from '#infra/cli/ask/history-service.ts';
-import { listServices } from '#infra/cli/ask/lists/list-services.ts';
+import { serviceRows } from '#infra/cli/ask/lists/service-rows.ts';
 import { clustersetAnswer } from '#infra/clusterset/console/clusterset-answer.ts';
 import type { Item, Value } from '#shared/store/table.ts';
 import { type Door, ensure } from '../door.ts';
@@ -92,7 +92,7 @@ export const records: Door<readonly Damage[]> = {
       const key = { cluster, namespace: 'shop', name: 'web' };
       await ensureAnswer(explain(world.table, key, world.nowMs, undefined));
       await ensureAnswer(readRuns(world.table, key, { sinceMs: 0, nowMs: world.nowMs }));
-      await ensureAnswer(listServices(world.table, cluster));
+      await ensureAnswer(serviceRows(world.table, cluster, { now: world.nowMs }));
     }
     await ensureAnswer(clustersetAnswer(world.table, world.nowMs));
     await goOn(world);

@@ -9,7 +9,7 @@ const handedBack: HistoryRecord = {
   ...{ endings: {}, notes: [], changes: [], more: 0 },
 } as unknown as HistoryRecord;
 
-const why = (unpaused: string, sinceMs: number) =>
+const why = (unpaused: 'shadow' | 'active', sinceMs: number) =>
   whyNotKnown(
     [handedBack],
     {
@@ -36,7 +36,7 @@ it.each(['built-in', 'none'] as const)(
   (writer) => {
     const state = {
       keptSinceMs: 0,
-      switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' },
+      switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' } as const,
       hasOutputs: false,
       whyNotNow: undefined,
     };
@@ -55,7 +55,7 @@ it.each(['built-in', 'none'] as const)(
   (writer) => {
     const state = {
       keptSinceMs: 0,
-      switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' },
+      switches: { unpaused: 'shadow', sinceMs: 0, optIn: 'active' } as const,
       hasOutputs: false,
       whyNotNow: undefined,
     };
@@ -86,7 +86,7 @@ it('a Service whose only writer was cut short counts as written, and is not know
   const gap = { ...handedBack, writer: undefined, writes: { endpoints: 0, slices: 0 }, gap: cutShort };
   const state = {
     keptSinceMs: 0,
-    switches: { unpaused: 'active', sinceMs: 0, optIn: 'off' },
+    switches: { unpaused: 'active', sinceMs: 0, optIn: 'off' } as const,
     hasOutputs: false,
     whyNotNow: undefined,
   };
