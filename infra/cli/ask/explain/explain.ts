@@ -3,17 +3,15 @@ import { writersFor } from '#shared/clusters/writer/writer-for.ts';
 import { awayPods } from './away-pods.ts';
 import type { Explanation } from './explanation.ts';
 import { clusterFacts, fact, savedFacts, serviceFacts, workFacts } from './facts.ts';
-import { answered, hubHealth, stateOf, summaryOf, unread } from './hub-answer.ts';
+import { answered, hubHealth, summaryOf, unread } from './hub-answer.ts';
 import type { ExplainInput } from './input.ts';
 import { savedAddresses } from './saved.ts';
-import { statusOf } from './service-status.ts';
 import { shownDifferences } from './shown-differences.ts';
 import { writerFacts } from './writer-facts.ts';
 
 export function explainService(input: ExplainInput): Explanation {
-  const status = statusOf(input);
-  const { answer, pods } = answered(input, status);
-  const state = stateOf(status, answer);
+  const { standing, answer, pods } = answered(input);
+  const { state } = standing;
   const { set } = input;
   const shown = shownDifferences(input.service, input.cluster, input.difference);
   const preview = set?.preview ?? [];
@@ -23,7 +21,7 @@ export function explainService(input: ExplainInput): Explanation {
     namespace: input.namespace,
     name: input.name,
     ...(isOwn && { state, health: hubHealth(state, answer, input) }),
-    summary: [isOwn ? summaryOf(input, status, answer) : '', set?.exportSummary, set?.importSummary]
+    summary: [isOwn ? summaryOf(input, standing, answer) : '', set?.exportSummary, set?.importSummary]
       .filter(Boolean)
       .join(' '),
     groups: groupsOf(input, isOwn),

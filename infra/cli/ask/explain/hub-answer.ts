@@ -7,16 +7,18 @@ import { missingLists, notKnown } from './cluster-known.ts';
 import { explainPods } from './explain-pods.ts';
 import type { PodExplanation, ServiceState } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
-import type { Standing } from './service-status.ts';
+import { type Standing, statusOf } from './service-status.ts';
 
 export interface Answered {
+  readonly standing: Standing;
   /** Undefined if the hub does not know what is served. */
   readonly answer: Answer | undefined;
   readonly pods: readonly PodExplanation[];
 }
 
-export function answered(input: ExplainInput, standing: Standing): Answered {
+export function answered(input: ExplainInput): Answered {
   const { namespace, name, service, nodes, saved: served, now } = input;
+  const standing = statusOf(input);
   const writers = writersFor(service, input.cluster);
   const { why: away } = awayPods(input, writers);
   const answer = answerOf({
@@ -29,7 +31,10 @@ export function answered(input: ExplainInput, standing: Standing): Answered {
     },
   });
   const pods = explainPods({ ...input, writers, away }, answer.reachablePods);
-  return { answer: isServedKnown(input, writers) ? answer : undefined, pods };
+  if (!isServedKnown(input, writers)) return { standing, answer: undefined, pods };
+  // The queue may be empty, and what is served not what is wanted all the same.
+  const isBehind = answer.currency === 'Differs' || answer.currency === 'Waits';
+  return { standing: (isBehind && overtaken[standing.state]) || standing, answer, pods };
 }
 
 /** Some changes wake neither controller, such as a phase alone, or a node that comes late. */
@@ -53,15 +58,6 @@ const overtaken: { readonly [S in ServiceState]?: Standing } = {
   Written: { state: 'OutOfDate', text: 'its slices are not up to date' },
   Same: { state: 'Comparing', text: 'the cluster’s own controllers have not written it yet' },
 };
-
-/** The queue is empty, and what is served is not what is wanted all the same. */
-const withServed = (standing: Standing, answer: Answer | undefined): Standing =>
-  answer?.currency === 'Differs' || answer?.currency === 'Waits'
-    ? (overtaken[standing.state] ?? standing)
-    : standing;
-
-export const stateOf = (standing: Standing, answer: Answer | undefined): ServiceState =>
-  withServed(standing, answer).state;
 
 const trouble: readonly ServiceState[] = [
   'Failing',
@@ -89,8 +85,11 @@ export function hubHealth(
 const settled: readonly ServiceState[] = ['Written', 'Same', 'NoSelector', 'DerivedFromImport'];
 const isOfOthers: readonly ServiceState[] = ['NoSelector', 'DerivedFromImport'];
 
-export function summaryOf(input: ExplainInput, standing: Standing, answer: Answer | undefined): string {
-  const { state, text } = withServed(standing, answer);
+export function summaryOf(
+  input: ExplainInput,
+  { state, text }: Standing,
+  answer: Answer | undefined,
+): string {
   if (state === 'ServiceDeleted')
     return `The service does not exist${input.saved.slices.length > 0 || input.saved.endpoints ? `; ${text}` : ''}.`;
   if (state === 'DerivedFromImport') return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -4,6 +4,7 @@ import type { Surroundings, World } from '#infra/cli/ask/answer/world.ts';
 import { collectionPath, objectPath } from '#shared/clusters/api/resources.ts';
 import { withOptInSelector } from '#shared/controllers/opt-in/writer.ts';
 import { hintsEnabled } from '#shared/controllers/slices/hints/topology.ts';
+import type { ServiceExport, ServiceImport } from '#shared/kube/mcs-types.ts';
 import { labelServiceName } from '#shared/kube/names.ts';
 import {
   isNegative,
@@ -43,14 +44,8 @@ async function readWorld(cluster: LiveCluster, namespace: string, name: string):
         fieldSelector: 'type=Warning',
       }),
       readNetworkPolicies(cluster, namespace),
-      cluster.get<Surroundings['serviceExport']>(
-        'serviceexports',
-        objectPath('ServiceExport', namespace, name),
-      ),
-      cluster.get<Surroundings['serviceImport']>(
-        'serviceimports',
-        objectPath('ServiceImport', namespace, name),
-      ),
+      cluster.get<ServiceExport>('serviceexports', objectPath('ServiceExport', namespace, name)),
+      cluster.get<ServiceImport>('serviceimports', objectPath('ServiceImport', namespace, name)),
     ]);
   if (!services || !slices) throw new Error(withoutRights(cluster, services ? 'endpointslices' : 'services'));
   const service = services.find((s) => s.metadata.name === name);
@@ -61,11 +56,10 @@ async function readWorld(cluster: LiveCluster, namespace: string, name: string):
     ...{ serviceExport: exported, serviceImport: imported },
     isWithoutPods: pods === undefined,
   };
-  const own = slices.filter(isOwn);
   const world = {
     ...{ namespace, name, service, now: cluster.now() },
     pods: pods ?? [],
-    served: { endpoints, slices: own },
+    served: { endpoints, slices: slices.filter(isOwn) },
   };
   return { ...world, ...(await readMore(cluster, world, around)) };
 }
