@@ -2,6 +2,7 @@
 
 import type { Dashboard } from '#infra/aws/monitoring/widgets.ts';
 import type { RunText } from '#infra/cli/ask/history/sentences.ts';
+import type { ListedCluster } from '#infra/cli/ask/lists/cluster-list.ts';
 import type { ServiceEntry } from '#infra/cli/ask/lists/service-entry.ts';
 
 export type { RunText } from '#infra/cli/ask/history/sentences.ts';
@@ -44,31 +45,17 @@ export interface SeriesValues {
   readonly newest: number | null;
 }
 
-export interface FleetRow {
-  readonly cluster: string;
+export interface FleetRow extends ListedCluster {
   readonly labels: { readonly [name: string]: string };
-  readonly mode: string;
-  /** Kubernetes version of the API server; empty before a heartbeat has named it. */
-  readonly version: string;
+  /** The mode, and further switches that are not off. */
+  readonly switches: string;
   /** Seconds; null before the first heartbeat. */
   readonly heartbeatAge: number | null;
-  /** Age in seconds of the oldest pending work, or 0 without pending work. */
-  readonly oldestDirty: number;
   /** Milliseconds from the relay's observation to the accepted write, over the last five minutes. */
   readonly p50: number | null;
   readonly p99: number | null;
   /** Number of failed runs and parked work items in the last five minutes. */
   readonly errors: number;
-  /** `closed`, the reason why the circuit is open, or the kinds whose first lists are missing. */
-  readonly circuit: string;
-  readonly differences: number;
-  readonly withoutWriter: number;
-  /** Why the hub does not know the cluster as it is now; empty if it does. */
-  readonly notKnown: string;
-  /** Zones that traffic is away from, each with its end and who sent it away. */
-  readonly zonesAway: readonly { readonly zone: string; readonly why: string }[];
-  /** Services that cannot be reached. Null until they are counted; at most once a minute. */
-  readonly unreachable: number | null;
 }
 
 export interface HistoryAnswer {

@@ -1,18 +1,13 @@
-/** One row for each cluster, from its record and its recent metrics. */
+/** One row for each cluster: what `cluster list` says of it, and its recent metrics. */
 
-import { notKnown } from '#infra/cli/ask/explain/cluster-known.ts';
+import { describeCluster } from '#infra/cli/ask/lists/cluster-list.ts';
 import type { reachCounts } from '#infra/cli/ask/lists/reach-counts.ts';
-import { timeOf } from '#infra/cli/ask/zones/cluster-zones.ts';
 import { naturalOrder } from '#infra/cli/terminal/natural-order.ts';
 import { type ClusterRecord, listClusters, readCluster } from '#shared/clusters/record.ts';
-import { servicesWithoutWriter } from '#shared/clusters/writer/services-without-writer.ts';
-import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
-import { awayNow } from '#shared/clusters/zones-away.ts';
 import { concurrently } from '#shared/concurrently.ts';
-import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
 import type { FleetRow } from './api-types.ts';
-import type { MetricsSource, Recent } from './metrics-source.ts';
+import type { MetricsSource } from './metrics-source.ts';
 import { consoleParts } from './wing.ts';
 
 export interface FleetSources {
@@ -26,61 +21,24 @@ export async function fleetRows(
   { metrics, counts, nowMs }: FleetSources,
 ): Promise<readonly FleetRow[]> {
   const ids = [...(await listClusters(table))].sort(naturalOrder);
-  const [recent, rows, reach] = await Promise.all([
+  const [recent, records, reach] = await Promise.all([
     metrics.recent(ids),
-    concurrently(16, ids, (id) => recordedRow(table, id, nowMs)),
+    concurrently(16, ids, (id) => readCluster(table, id)),
     counts(table, ids, nowMs),
   ]);
-  return rows.flatMap((row) =>
-    row
-      ? [
-          {
-            ...row,
-            ...measuredRow(recent.get(row.cluster)),
-            unreachable: reach.get(row.cluster)?.unreachable ?? null,
-          },
-        ]
-      : [],
-  );
-}
-
-type Measured = Pick<FleetRow, 'p50' | 'p99' | 'errors'>;
-
-const measuredRow = (recent: Recent | undefined): Measured => ({
-  p50: recent?.p50 ?? null,
-  p99: recent?.p99 ?? null,
-  errors: recent?.errors ?? 0,
-});
-
-/** Returns the cells that come from records, or undefined if the cluster was removed meanwhile. */
-async function recordedRow(
-  table: Table,
-  id: string,
-  nowMs: number,
-): Promise<Omit<FleetRow, keyof Measured | 'unreachable'> | undefined> {
-  const [cluster, [oldest], differences] = await Promise.all([
-    readCluster(table, id),
-    table.queryDirty(id, nowMs, 1),
-    countDifferences(table, id),
-  ]);
-  if (!cluster) return undefined;
-  return {
-    cluster: id,
-    labels: cluster.labels ?? {},
-    mode: switchesText(cluster),
-    version: cluster.relay.kubernetesVersion ?? '',
-    heartbeatAge:
-      cluster.relay.heartbeatAtMs === 0 ? null : Math.max(0, nowMs - cluster.relay.heartbeatAtMs) / 1000,
-    oldestDirty: oldest ? Math.max(0, nowMs - oldest.dirtyAt) / 1000 : 0,
-    circuit: blockedBy(cluster) ?? 'closed',
-    differences,
-    withoutWriter: servicesWithoutWriter(cluster) ?? 0,
-    notKnown: notKnown(cluster, nowMs) ?? '',
-    zonesAway: awayNow(cluster, nowMs).map(({ zone, untilMs, by }) => ({
-      zone,
-      why: `traffic is away from ${zone} until ${timeOf(untilMs)}, by ${by}`,
-    })),
-  };
+  // A cluster may have been removed meanwhile.
+  const there = records.filter((record) => record !== undefined);
+  return concurrently(16, there, async (cluster) => {
+    const { p50 = null, p99 = null, errors = 0 } = recent.get(cluster.id) ?? {};
+    const { heartbeatAtMs } = cluster.relay;
+    return {
+      ...(await describeCluster({ table, now: () => nowMs }, cluster, reach.get(cluster.id))),
+      labels: cluster.labels ?? {},
+      switches: switchesText(cluster),
+      heartbeatAge: heartbeatAtMs === 0 ? null : Math.max(0, nowMs - heartbeatAtMs) / 1000,
+      ...{ p50, p99, errors },
+    };
+  });
 }
 
 function switchesText(cluster: ClusterRecord): string {

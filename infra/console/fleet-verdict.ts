@@ -28,24 +28,26 @@ export const limits = { heartbeatAge: silentAfterMs / 1_000, oldestPending: 60 }
 
 export const isSilent = ({ heartbeatAge }: FleetRow): boolean =>
   heartbeatAge === null || heartbeatAge > limits.heartbeatAge;
-export const isOverdue = ({ oldestDirty }: FleetRow): boolean => oldestDirty > limits.oldestPending;
+export const isOverdue = ({ overdueSeconds }: FleetRow): boolean =>
+  (overdueSeconds ?? 0) > limits.oldestPending;
 
 /** Latency is left out: a slow change needs no action as long as no work is overdue. */
 export function problemsOf(row: FleetRow, durationText: (seconds: number) => string): readonly Problem[] {
-  const { cluster, heartbeatAge, oldestDirty, errors, circuit, differences, withoutWriter } = row;
-  const { notKnown, unreachable } = row;
+  const { id: cluster, heartbeatAge, overdueSeconds, errors, circuitOpen, notKnown } = row;
+  const differences = row.differences ?? 0;
+  const withoutWriter = row.servicesWithoutWriter ?? 0;
+  const unreachable = row.unreachable ?? 0;
   const services = (count: number): string =>
     `${count.toLocaleString('en')} ${count === 1 ? 'service' : 'services'}`;
   const clauses: readonly (false | Omit<Problem, 'cluster'>)[] = [
     heartbeatAge === null && { text: 'the relay has sent no heartbeat' },
-    heartbeatAge !== null && notKnown !== '' && { text: notKnown },
-    unreachable !== null &&
-      unreachable > 0 && {
-        text: `${services(unreachable)} that cannot be reached`,
-        filter: 'cannot be reached',
-      },
-    isOverdue(row) && { text: `oldest pending work ${durationText(oldestDirty)}` },
-    circuit !== 'closed' && { text: `circuit open: ${circuit}` },
+    heartbeatAge !== null && notKnown !== null && { text: notKnown },
+    unreachable > 0 && {
+      text: `${services(unreachable)} that cannot be reached`,
+      filter: 'cannot be reached',
+    },
+    isOverdue(row) && { text: `oldest pending work ${durationText(overdueSeconds ?? 0)}` },
+    circuitOpen !== null && { text: `circuit open: ${circuitOpen}` },
     errors > 0 && {
       text: `${errors.toLocaleString('en')} ${errors === 1 ? 'error' : 'errors'} in five minutes`,
     },
@@ -65,7 +67,7 @@ export function verdictOn(
   const problems = rows.flatMap((row) => problemsOf(row, durationText));
   const concerned = new Set(problems.map((p) => p.cluster)).size;
   const [only] = rows;
-  const paused = rows.filter((row) => row.mode.startsWith('paused')).length;
+  const paused = rows.filter((row) => row.mode === 'paused').length;
   const pausedText = paused === 0 ? '' : rows.length === 1 ? ', paused' : `, ${paused} paused`;
   const uncounted = rows.filter(({ unreachable }) => unreachable === null).length;
   if (concerned === 0 && uncounted > 0)
@@ -77,13 +79,13 @@ export function verdictOn(
   if (concerned === 0) {
     const text =
       rows.length === 1
-        ? `${only?.cluster} is healthy${pausedText}`
+        ? `${only?.id} is healthy${pausedText}`
         : `${rows.length} clusters, all healthy${pausedText}`;
     return { state: 'good', text, problems };
   }
   const text =
     rows.length === 1
-      ? `${only?.cluster} needs attention${pausedText}`
+      ? `${only?.id} needs attention${pausedText}`
       : `${concerned} of ${rows.length} clusters ${concerned === 1 ? 'needs' : 'need'} attention${pausedText}`;
   return { state: 'bad', text, problems };
 }

@@ -90,7 +90,7 @@ function clusterView(answer: DashboardsAnswer, chosen: string | undefined): View
     refresh: async () => {
       const [rows] = await Promise.all([ask<readonly FleetRow[]>('/api/fleet'), dashboard.refresh(range)]);
       verdict.show(
-        rows.filter((row) => row.cluster === cluster),
+        rows.filter(({ id }) => id === cluster),
         false,
       );
     },

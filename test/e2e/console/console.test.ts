@@ -565,7 +565,7 @@ describe('the table of the fleet', () => {
     const [row] = (await (await fetch(`${url}/api/fleet`)).json()) as readonly object[];
     const rows = Array.from({ length: 1_000 }, (_, i) => ({
       ...row,
-      cluster: `c-${i}`,
+      id: `c-${i}`,
       unreachable: 0,
       ...(i === 777 && { heartbeatAge: 600, notKnown: silent }),
     }));
@@ -588,10 +588,10 @@ describe('the table of the fleet', () => {
     const labelled = [{ env: 'prod' }, { env: 'dev', team: 'shop' }, {}, { env: 'prod' }];
     const rows = labelled.map((labels, i) => ({
       ...row,
-      cluster: `c-${i}`,
+      id: `c-${i}`,
       labels,
       heartbeatAge: i === 3 ? 600 : 1,
-      ...{ notKnown: i === 3 ? silent : '', unreachable: 0 },
+      ...{ notKnown: i === 3 ? silent : null, unreachable: 0 },
     }));
     await page.route('**/api/fleet*', (route) => route.fulfill({ json: rows }));
     await page.goto(`${url}/#/fleet`);

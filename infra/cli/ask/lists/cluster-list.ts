@@ -221,7 +221,7 @@ async function overdueSeconds({ table, now }: Pick<Hub, 'table' | 'now'>, id: st
   return oldest ? Math.max(0, Math.floor((nowMs - oldest.dirtyAt) / 1000)) : 0;
 }
 
-async function describeCluster(
+export async function describeCluster(
   hub: Pick<Hub, 'table' | 'now'>,
   cluster: ClusterRecord,
   count: ReachCount | undefined,

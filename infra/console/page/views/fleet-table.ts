@@ -26,8 +26,8 @@ interface Column {
 }
 
 const columns: readonly Column[] = [
-  { title: 'Mode', text: (r) => r.mode },
-  { title: 'Kubernetes', text: (r) => r.version || 'unknown' },
+  { title: 'Mode', text: (r) => r.switches },
+  { title: 'Kubernetes', text: (r) => r.kubernetesVersion ?? 'unknown' },
   {
     title: 'Last heartbeat',
     text: (r) => (r.heartbeatAge === null ? 'never' : `${durationText(r.heartbeatAge)} ago`),
@@ -36,8 +36,8 @@ const columns: readonly Column[] = [
   },
   {
     title: 'Oldest pending work',
-    text: (r) => (r.oldestDirty === 0 ? 'none' : durationText(r.oldestDirty)),
-    value: (r) => r.oldestDirty,
+    text: (r) => (r.overdueSeconds ? durationText(r.overdueSeconds) : 'none'),
+    value: (r) => r.overdueSeconds ?? 0,
     isBad: isOverdue,
   },
   { title: 'Latency p50', text: (r) => valueText(r.p50, 'Milliseconds'), value: (r) => r.p50 ?? 0 },
@@ -53,12 +53,12 @@ const columns: readonly Column[] = [
     value: (r) => r.errors,
     isBad: (r) => r.errors > 0,
   },
-  { title: 'Circuit', text: (r) => r.circuit, isBad: (r) => r.circuit !== 'closed' },
+  { title: 'Circuit', text: (r) => r.circuitOpen ?? 'closed', isBad: (r) => r.circuitOpen !== null },
   {
     title: 'Shadow differences',
-    text: (r) => valueText(r.differences, 'Count'),
-    value: (r) => r.differences,
-    isBad: (r) => r.differences > 0,
+    text: (r) => valueText(r.differences ?? 0, 'Count'),
+    value: (r) => r.differences ?? 0,
+    isBad: (r) => (r.differences ?? 0) > 0,
   },
   {
     title: 'Unreachable',
@@ -68,9 +68,9 @@ const columns: readonly Column[] = [
   },
   {
     title: 'No writer',
-    text: (r) => valueText(r.withoutWriter, 'Count'),
-    value: (r) => r.withoutWriter,
-    isBad: (r) => r.withoutWriter > 0,
+    text: (r) => valueText(r.servicesWithoutWriter ?? 0, 'Count'),
+    value: (r) => r.servicesWithoutWriter ?? 0,
+    isBad: (r) => (r.servicesWithoutWriter ?? 0) > 0,
   },
 ];
 const titles = ['Cluster', ...columns.map((c) => c.title)];
@@ -79,9 +79,9 @@ const filters: readonly { readonly title: string; readonly isShown: (row: FleetR
   { title: 'all', isShown: () => true },
   { title: 'need attention', isShown: (row) => problemsOf(row, durationText).length > 0 },
   { title: 'cannot be reached', isShown: ({ unreachable }) => (unreachable ?? 0) > 0 },
-  { title: 'shadow', isShown: ({ mode }) => mode.startsWith('shadow') },
+  { title: 'shadow', isShown: ({ mode }) => mode === 'shadow' },
   { title: 'zone away', isShown: ({ zonesAway }) => zonesAway.length > 0 },
-  { title: 'paused', isShown: ({ mode }) => mode.startsWith('paused') },
+  { title: 'paused', isShown: ({ mode }) => mode === 'paused' },
 ];
 
 const labelsText = ({ labels }: FleetRow): string =>
@@ -159,9 +159,11 @@ export function fleetTable() {
 
   function draw(): void {
     const isShown = filters.find((f) => f.title === filter.value)?.isShown ?? (() => true);
-    const found = all.filter(
-      (r) => isShown(r) && search.finds(`${r.cluster} ${r.mode} ${r.version} ${r.circuit} ${labelsText(r)}`),
-    );
+    const found = all.filter((r) => {
+      const { id, switches, kubernetesVersion, circuitOpen } = r;
+      const text = `${id} ${switches} ${kubernetesVersion ?? ''} ${circuitOpen ?? 'closed'} ${labelsText(r)}`;
+      return isShown(r) && search.finds(text);
+    });
     const groups = Map.groupBy(sorted(found), groupOf);
     const inOrder = [...groups].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
     const visible = inOrder.flatMap(([, rows]) => rows).slice(0, shown);
@@ -170,7 +172,7 @@ export function fleetTable() {
     for (const row of visible) fill(row);
     const elements = [...Map.groupBy(visible, groupOf)].flatMap(([group, rows]) => [
       ...(grouping.value === ungrouped ? [] : [groupRow(group, groups.get(group) ?? [])]),
-      ...rows.map((row) => rowOf(row.cluster).element),
+      ...rows.map((row) => rowOf(row.id).element),
     ]);
     replaceRows(body, elements);
     setText(
@@ -235,10 +237,12 @@ export function fleetTable() {
   }
 
   function fill(data: FleetRow): void {
-    const { cells, badge } = rowOf(data.cluster);
+    const { cells, badge } = rowOf(data.id);
     const { zonesAway } = data;
     badge.hidden = zonesAway.length === 0;
-    badge.title = zonesAway.map(({ why }) => why).join('; ');
+    badge.title = zonesAway
+      .map(({ zone, until, by }) => `traffic is away from ${zone} until ${until}, by ${by}`)
+      .join('; ');
     setText(badge, badge.hidden ? '' : `${zonesAway.map(({ zone }) => zone).join(', ')} away`);
     for (const [i, column] of columns.entries()) {
       const cell = cells[i] as HTMLElement;

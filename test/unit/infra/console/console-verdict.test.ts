@@ -3,21 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { FleetRow } from '#infra/console/api-types.ts';
 import { verdictOn } from '#infra/console/fleet-verdict.ts';
 
-const row = (more: Partial<FleetRow> = {}): FleetRow => ({
-  ...{
-    cluster: 'a',
-    labels: {},
-    mode: 'active',
-    version: 'v1.37.2',
-    heartbeatAge: 5,
-    oldestDirty: 0,
-    p50: 90,
-    p99: 300,
-    errors: 0,
-    circuit: 'closed',
-  },
-  ...{ differences: 0, withoutWriter: 0, notKnown: '', zonesAway: [], unreachable: 0, ...more },
-});
+const row = (more: Partial<FleetRow> = {}): FleetRow =>
+  ({
+    ...{ id: 'a', labels: {}, mode: 'active', switches: 'active', heartbeatAge: 5, circuitOpen: null },
+    ...{ overdueSeconds: 0, differences: 0, servicesWithoutWriter: 0, notKnown: null, unreachable: 0 },
+    ...{ p50: 90, p99: 300, errors: 0, ...more },
+  }) as FleetRow;
 const seconds = (n: number): string => `${n} s`;
 
 describe('the verdict on the fleet', () => {
@@ -25,16 +16,16 @@ describe('the verdict on the fleet', () => {
     [[row()], 'good', 'a is healthy'],
     [[row({ unreachable: 1 })], 'bad', 'a needs attention'],
     [
-      [row(), row({ cluster: 'b', unreachable: null })],
+      [row(), row({ id: 'b', unreachable: null })],
       'open',
       'the Services of 1 of 2 clusters are not counted yet',
     ],
     [[row({ mode: 'paused' })], 'good', 'a is healthy, paused'],
-    [[row(), row({ cluster: 'b' })], 'good', '2 clusters, all healthy'],
-    [[row(), row({ cluster: 'b', mode: 'paused' })], 'good', '2 clusters, all healthy, 1 paused'],
-    [[row(), row({ cluster: 'b', heartbeatAge: null })], 'bad', '1 of 2 clusters needs attention'],
+    [[row(), row({ id: 'b' })], 'good', '2 clusters, all healthy'],
+    [[row(), row({ id: 'b', mode: 'paused' })], 'good', '2 clusters, all healthy, 1 paused'],
+    [[row(), row({ id: 'b', heartbeatAge: null })], 'bad', '1 of 2 clusters needs attention'],
     [
-      [row({ errors: 1 }), row({ cluster: 'b', oldestDirty: 61 }), row({ cluster: 'c' })],
+      [row({ errors: 1 }), row({ id: 'b', overdueSeconds: 61 }), row({ id: 'c' })],
       'bad',
       '2 of 3 clusters need attention',
     ],
@@ -44,9 +35,9 @@ describe('the verdict on the fleet', () => {
 
   it('each cause names its cluster', () => {
     const rows = [
-      row({ heartbeatAge: 100, oldestDirty: 70, notKnown: 'as of then: the relay is silent since' }),
-      row({ cluster: 'b', circuit: 'unreachable', errors: 2 }),
-      row({ cluster: 'c', unreachable: 1, differences: 1, withoutWriter: 2 }),
+      row({ heartbeatAge: 100, overdueSeconds: 70, notKnown: 'as of then: the relay is silent since' }),
+      row({ id: 'b', circuitOpen: 'unreachable', errors: 2 }),
+      row({ id: 'c', unreachable: 1, differences: 1, servicesWithoutWriter: 2 }),
     ];
     expect(verdictOn(rows, seconds).problems.map((p) => `${p.cluster}: ${p.text}`)).toEqual([
       'a: as of then: the relay is silent since',
