@@ -1,18 +1,12 @@
 import { Command, Option } from 'commander';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
-import { type OutputChoice, printingOf, withOutput } from './arguments/output-option.ts';
+import { printingOf, withOutput } from './arguments/output-option.ts';
 import { listOf, serviceOf, withService } from './arguments/service-argument.ts';
+import type { LiveChoice } from './live-explanation.ts';
 
-interface Chosen extends HubChoice, OutputChoice {
-  readonly namespace?: string;
-  readonly allNamespaces?: boolean;
+interface Chosen extends HubChoice, LiveChoice {
   readonly at?: string;
-  readonly notReady?: boolean;
-  readonly timeline?: string;
-  readonly watch?: boolean;
-  readonly kubeconfig?: string;
-  readonly context?: string;
 }
 
 /** Without a hub if kubectl's connection was chosen, or if kubectl calls us and no hub was chosen. */
@@ -67,15 +61,8 @@ Examples:
             throw new UsageError('--at, --watch and --timeline need a service: CLUSTER NAMESPACE/SERVICE');
           const { serviceListLines } = await import('#infra/cli/ask/lists/service-list.ts');
           const { printLines } = await import('#infra/cli/terminal/print-answer.ts');
-          return printLines(
-            await serviceListLines(table, {
-              ...list,
-              isNotReadyOnly: options.notReady === true,
-              now: now(),
-              format,
-            }),
-            printing,
-          );
+          const asked = { ...list, isNotReadyOnly: options.notReady === true, now: now(), format };
+          return printLines(await serviceListLines(table, asked), printing);
         }
         const [{ explainWithInput }, { explanationData }, { follow }, { printLines }, { printExplanation }] =
           await Promise.all([
@@ -93,10 +80,8 @@ Examples:
         }
         if (options.at !== undefined) {
           const { addressLines } = await import('./arguments/explain-at.ts');
-          return printLines(
-            await addressLines(table, key, { at: options.at, nowMs: now(), pod, format }),
-            printing,
-          );
+          const asked = { at: options.at, nowMs: now(), pod, format };
+          return printLines(await addressLines(table, key, asked), printing);
         }
         const shown = printExplanation({ printing, isNotReadyOnly: options.notReady === true, pod });
         const print = async (): Promise<void> => {

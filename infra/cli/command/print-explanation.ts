@@ -4,7 +4,7 @@ import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import { explanationLines } from '#infra/cli/ask/explain-text.ts';
 import type { ExplanationData } from '#infra/cli/ask/explanation-data.ts';
 import { type TimelineData, timelineLines } from '#infra/cli/ask/timeline/timeline.ts';
-import { linesAsData, type Printing, printLines } from '#infra/cli/terminal/print-answer.ts';
+import { linesAsData, type Printing, printLines, printNews } from '#infra/cli/terminal/print-answer.ts';
 
 export function printTimeline(data: TimelineData, printing: Printing): void {
   const { format } = printing;
@@ -22,23 +22,18 @@ export interface ExplanationPrinting {
 /** Returns a function that prints nothing if only the time has changed since its last call. */
 export function printExplanation({ printing, isNotReadyOnly, pod }: ExplanationPrinting) {
   const { format } = printing;
-  let last = '';
+  const print = printNews(printing);
   return (explanation: Explanation, data: ExplanationData, nowMs: number): void => {
     const shown = isNotReadyOnly
       ? { ...data, pods: data.pods.filter((p) => p.relation === 'selected' && !p.ready) }
       : data;
-    const lines =
+    const lines = () =>
       format === 'name'
         ? shown.pods.map((p) => `pod/${p.name}`)
         : format === 'json' || format === 'yaml'
           ? linesAsData(shown, format)
           : explanationLines(explanation, { isWide: format === 'wide' || pod !== undefined, isNotReadyOnly });
     // The time of the answer alone does not count as a change.
-    const text = JSON.stringify({ ...shown, time: '' });
-    if (text === last) return;
-    if (last !== '' && format === undefined)
-      printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
-    last = text;
-    printLines(lines, printing);
+    print({ ...shown, time: '' }, nowMs, lines);
   };
 }

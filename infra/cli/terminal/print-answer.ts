@@ -31,6 +31,19 @@ export function printLines(lines: readonly Line[], { format, color, isLocalTime 
   for (const line of lines) console.log(rendered(line, { color, isLocalTime, width }));
 }
 
+/** Returns a function that prints nothing if `known` is as at its last call. For people it tells the time. */
+export function printNews(printing: Printing) {
+  let last = '';
+  return (known: unknown, nowMs: number, lines: () => readonly Line[]): void => {
+    const text = JSON.stringify(known);
+    if (text === last) return;
+    if (last !== '' && printing.format === undefined)
+      printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
+    last = text;
+    printLines(lines(), printing);
+  };
+}
+
 /** Text of clusters is escaped before it gets colours. */
 export function rendered(
   line: Line,

@@ -14,6 +14,7 @@ import {
   linesAsData,
   type Printing,
   printLines,
+  printNews,
 } from '#infra/cli/terminal/print-answer.ts';
 import { say } from '#infra/cli/terminal/printable.ts';
 import { listAudit } from '#shared/clusters/audit.ts';
@@ -80,18 +81,14 @@ export async function describeClusters(
 
 /** Each call of the result prints the clusters, unless they are the same as at the last call. */
 export function listOfClusters(hub: Hub, printing: Printing): () => Promise<void> {
-  let last = '';
+  const print = printNews(printing);
   const count = reachCounts(countedFleet);
   return async () => {
     const nowMs = hub.now();
     const listed = await describeClusters(hub, count);
     // A heartbeat alone does not count as a change, but the first one does, and silence.
-    const text = JSON.stringify(listed.map((cluster) => withoutTimes(cluster, nowMs)));
-    if (text === last) return;
-    if (last !== '' && printing.format === undefined)
-      printLines(['', { text: new Date(nowMs).toISOString(), style: 'faint' }], printing);
-    last = text;
-    printList(listed, printing, nowMs);
+    const known = listed.map((cluster) => withoutTimes(cluster, nowMs));
+    print(known, nowMs, () => listLines(listed, printing.format, nowMs));
   };
 }
 
@@ -116,26 +113,24 @@ function withoutTimes(
   };
 }
 
-function printList(listed: readonly ListedCluster[], printing: Printing, nowMs: number): void {
-  const { format } = printing;
-  if (format === 'json' || format === 'yaml' || format === 'name') {
-    say(...(format === 'name' ? listed.map(({ id }) => id) : linesAsData(listed, format)));
-    return;
-  }
+function listLines(
+  listed: readonly ListedCluster[],
+  format: Printing['format'],
+  nowMs: number,
+): readonly Line[] {
+  if (format === 'name') return listed.map(({ id }) => id);
+  if (format === 'json' || format === 'yaml') return linesAsData(listed, format);
   // The columns of a clusterset are shown only if a cluster is in one.
   const hasSet = listed.some(({ clusterset }) => clusterset !== null);
   const present = listed.filter(({ mode }) => mode !== 'draining' && mode !== 'removed');
   const rows = [titles(hasSet), ...present.map((cluster) => rowOf(cluster, hasSet, nowMs))];
   const [header = '', ...lines] = columns(rows);
-  printLines(
-    [
-      { text: header, style: 'title' },
-      ...lines.map((text, i) => lineOf(text, present[i] as ListedCluster)),
-      ...listed.flatMap((cluster) => leftText(cluster) ?? []),
-      ...listed.flatMap((cluster) => notesOf(cluster, nowMs)),
-    ],
-    printing,
-  );
+  return [
+    { text: header, style: 'title' },
+    ...lines.map((text, i) => lineOf(text, present[i] as ListedCluster)),
+    ...listed.flatMap((cluster) => leftText(cluster) ?? []),
+    ...listed.flatMap((cluster) => notesOf(cluster, nowMs)),
+  ];
 }
 
 /** Above this WorkOverdue rings. */
