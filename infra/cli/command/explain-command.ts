@@ -1,13 +1,11 @@
 import { Command, Option } from 'commander';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { type HubChoice, hubOf, withHub } from './arguments/hub-option.ts';
-import { printingOf, withOutput } from './arguments/output-option.ts';
-import { listOf, serviceOf, withService } from './arguments/service-argument.ts';
-import type { LiveChoice } from './live-explanation.ts';
+import { withOutput } from './arguments/output-option.ts';
+import { withService } from './arguments/service-argument.ts';
+import type { ChoiceWithHub } from './hub-explanation.ts';
 
-interface Chosen extends HubChoice, LiveChoice {
-  readonly at?: string;
-}
+type Chosen = HubChoice & ChoiceWithHub;
 
 /** Without a hub if kubectl's connection was chosen, or if kubectl calls us and no hub was chosen. */
 export const explainCommand = (isPlugin: boolean): Command => {
@@ -52,44 +50,7 @@ Examples:
           const { explainByKubeconfig } = await import('./live-explanation.ts');
           return explainByKubeconfig(chosen, service, options);
         }
-        const { table, now } = await hubOf(options);
-        const printing = printingOf(options);
-        const { format } = printing;
-        const list = await listOf(table, chosen, service, options);
-        if (list) {
-          if (options.at !== undefined || options.watch || options.timeline !== undefined)
-            throw new UsageError('--at, --watch and --timeline need a service: CLUSTER NAMESPACE/SERVICE');
-          const { serviceListLines } = await import('#infra/cli/ask/lists/service-list.ts');
-          const { printLines } = await import('#infra/cli/terminal/print-answer.ts');
-          const asked = { ...list, isNotReadyOnly: options.notReady === true, now: now(), format };
-          return printLines(await serviceListLines(table, asked), printing);
-        }
-        const [{ explainWithInput }, { explanationData }, { follow }, { printLines }, { printExplanation }] =
-          await Promise.all([
-            import('#infra/cli/ask/explain-service.ts'),
-            import('#infra/cli/ask/explanation-data.ts'),
-            import('#infra/cli/terminal/follow.ts'),
-            import('#infra/cli/terminal/print-answer.ts'),
-            import('./print-explanation.ts'),
-          ]);
-        const key = await serviceOf(table, chosen, service, options.namespace);
-        if (options.timeline !== undefined) {
-          const { hubTimeline } = await import('#infra/cli/ask/timeline/hub-timeline.ts');
-          const { printTimeline } = await import('./print-explanation.ts');
-          return printTimeline(await hubTimeline(table, key, options.timeline, now()), printing);
-        }
-        if (options.at !== undefined) {
-          const { addressLines } = await import('./arguments/explain-at.ts');
-          const asked = { at: options.at, nowMs: now(), pod, format };
-          return printLines(await addressLines(table, key, asked), printing);
-        }
-        const shown = printExplanation({ printing, isNotReadyOnly: options.notReady === true, pod });
-        const print = async (): Promise<void> => {
-          // By the hub's clock, as the times of runs are.
-          const { input, explanation } = await explainWithInput(table, key, now(), pod);
-          shown(explanation, explanationData(input, explanation), now());
-        };
-        if (options.watch) await follow(print);
-        else await print();
+        const { explainByHub } = await import('./hub-explanation.ts');
+        await explainByHub(await hubOf(options), [chosen, service, pod], options);
       },
     );
