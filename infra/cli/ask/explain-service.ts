@@ -13,30 +13,19 @@ import { readNodes, readPods, readServiceInput } from './explain-input.ts';
 import { unknownService } from './unknown-service.ts';
 import { askParts } from './wing.ts';
 
+export const explain = async (table: Table, key: ServiceKey, now: number, pod?: string) =>
+  (await explainWithInput(table, key, now, pod)).explanation;
+
 /** Throws a UsageError with the existing names if the cluster, service or pod does not exist. */
-export async function explain(
-  table: Table,
-  key: ServiceKey,
-  now: number,
-  pod?: string,
-): Promise<Explanation> {
-  return (await explainWithInput(table, key, now, pod)).explanation;
-}
-
-export interface Explained {
-  readonly input: ExplainInput;
-  readonly explanation: Explanation;
-}
-
 export async function explainWithInput(
   table: Table,
   key: ServiceKey,
   now: number,
-  pod?: string,
-): Promise<Explained> {
+  asked?: string,
+): Promise<{ readonly input: ExplainInput; readonly explanation: Explanation }> {
   const input = await readExplainInput(table, key, now);
-  const explanation = explainService({ ...input, ...(pod !== undefined && { asked: pod }) });
-  return { input, explanation: pod === undefined ? explanation : ofPod(explanation, key, pod) };
+  if (asked === undefined) return { input, explanation: explainService(input) };
+  return { input, explanation: ofPod(explainService({ ...input, asked }), key, asked) };
 }
 
 function ofPod(explanation: Explanation, key: ServiceKey, pod: string): Explanation {

@@ -165,16 +165,8 @@ const serviceData = (explanation: Explanation, now: number): Omit<ExplanationDat
   clusterset: explanation.clusterset ?? null,
 });
 
-const writerData = ({
-  writer,
-  task,
-  managedBy,
-  why,
-}: ReturnType<typeof writersFor>['slices']): WriterData => ({
-  writer,
-  task,
-  managedBy,
-  message: why,
+const writerData = ({ writer, task, managedBy, why: message }: WriterFor): WriterData => ({
+  ...{ writer, task, managedBy, message },
 });
 
 const podData = (pod: PodExplanation): PodData => ({
@@ -185,23 +177,14 @@ const podData = (pod: PodExplanation): PodData => ({
   slices: pod.slices.map((s) => ({ addressType: s.family, ...placeData(s) })),
 });
 
-const placeData = ({
-  place,
-  reason,
-  why,
-  addresses,
-  since,
-  serving,
-  terminating,
-  pending,
-}: PodVerdict<string>): PlaceData => ({
-  listed: place !== 'absent',
-  ready: place === 'addresses' || place === 'ready',
-  serving: serving ?? null,
-  terminating: terminating ?? null,
-  addresses,
-  reason,
-  message: why,
-  since: since ?? null,
-  pending: pending ?? null,
+const placeData = (verdict: PodVerdict<string>): PlaceData => ({
+  listed: verdict.place !== 'absent',
+  ready: verdict.place === 'addresses' || verdict.place === 'ready',
+  serving: verdict.serving ?? null,
+  terminating: verdict.terminating ?? null,
+  addresses: verdict.addresses,
+  reason: verdict.reason,
+  message: verdict.why,
+  since: verdict.since ?? null,
+  pending: verdict.pending ?? null,
 });

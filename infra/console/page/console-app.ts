@@ -4,6 +4,7 @@ import { ask, Refused } from './ask.ts';
 import { dashboardView } from './charts/dashboard.ts';
 import { parseRange, rangeControls, rangeQuery, type TimeRange } from './charts/time-range.ts';
 import { clockText, switchZone, zoneName } from './charts/time-zone.ts';
+import { clusterField } from './cluster-field.ts';
 import { commandLine, commandText } from './command-line.ts';
 import { h, setText } from './dom.ts';
 import { findBox } from './find-box.ts';
@@ -71,13 +72,7 @@ function clusterView(answer: DashboardsAnswer, chosen: string | undefined): View
     dashboards.find((d) => d.id === 'cluster') as DashboardsAnswer['dashboards'][number],
     cluster,
   );
-  const select = h(
-    'select',
-    { id: 'cluster' },
-    ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)),
-  );
-  select.addEventListener('change', () => (location.hash = hashOf('cluster', select.value)));
-  const field = h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select);
+  const field = clusterField('cluster', cluster, clusters);
   return {
     element: h(
       'div',

@@ -1,6 +1,4 @@
 /** Explains from the snapshot why a service has an address or lacks it. */
-import { writersFor } from '#shared/clusters/writer/writer-for.ts';
-import { awayPods } from './away-pods.ts';
 import type { Explanation } from './explanation.ts';
 import { clusterFacts, fact, savedFacts, serviceFacts, workFacts } from './facts.ts';
 import { answered, hubHealth, summaryOf, unread } from './hub-answer.ts';
@@ -10,7 +8,7 @@ import { shownDifferences } from './shown-differences.ts';
 import { writerFacts } from './writer-facts.ts';
 
 export function explainService(input: ExplainInput): Explanation {
-  const { standing, answer, pods } = answered(input);
+  const { standing, answer, pods, isHeld } = answered(input);
   const { state } = standing;
   const { set } = input;
   const shown = shownDifferences(input.service, input.cluster, input.difference);
@@ -24,7 +22,7 @@ export function explainService(input: ExplainInput): Explanation {
     summary: [isOwn ? summaryOf(input, standing, answer) : '', set?.exportSummary, set?.importSummary]
       .filter(Boolean)
       .join(' '),
-    groups: groupsOf(input, isOwn),
+    groups: groupsOf(input, isOwn, isHeld),
     saved: savedAddresses(input.saved),
     pods,
     differencesTitle: preview.length > 0 && shown.lines.length === 0 ? 'Preview' : shown.title,
@@ -34,7 +32,7 @@ export function explainService(input: ExplainInput): Explanation {
   };
 }
 
-const groupsOf = (input: ExplainInput, isOwn: boolean): Explanation['groups'] => {
+const groupsOf = (input: ExplainInput, isOwn: boolean, isHeld: boolean): Explanation['groups'] => {
   const { service, hints, cluster, set } = input;
   return [
     ...(service
@@ -43,7 +41,7 @@ const groupsOf = (input: ExplainInput, isOwn: boolean): Explanation['groups'] =>
             title: 'Service',
             facts: [
               ...serviceFacts(service, { hints, writer: writerFacts(service, cluster) }),
-              ...fact('Zone', awayPods(input, writersFor(service, cluster)).isHeld ? heldText : undefined),
+              ...fact('Zone', isHeld ? heldText : undefined),
             ],
           },
         ]

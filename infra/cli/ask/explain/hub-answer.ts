@@ -14,13 +14,15 @@ export interface Answered {
   /** Undefined if the hub does not know what is served. */
   readonly answer: Answer | undefined;
   readonly pods: readonly PodExplanation[];
+  /** Pods of a zone that is away stay. */
+  readonly isHeld: boolean;
 }
 
 export function answered(input: ExplainInput): Answered {
   const { namespace, name, service, nodes, saved: served, now } = input;
   const standing = statusOf(input);
   const writers = writersFor(service, input.cluster);
-  const { why: away } = awayPods(input, writers);
+  const { why: away, isHeld } = awayPods(input, writers);
   const answer = answerOf({
     ...{ namespace, name, service, nodes, served, now },
     pods: input.pods.flatMap(({ pod }) => pod ?? []),
@@ -31,10 +33,10 @@ export function answered(input: ExplainInput): Answered {
     },
   });
   const pods = explainPods({ ...input, writers, away }, answer.reachablePods);
-  if (!isServedKnown(input, writers)) return { standing, answer: undefined, pods };
+  if (!isServedKnown(input, writers)) return { standing, answer: undefined, pods, isHeld };
   // The queue may be empty, and what is served not what is wanted all the same.
   const isBehind = answer.currency === 'Differs' || answer.currency === 'Waits';
-  return { standing: (isBehind && overtaken[standing.state]) || standing, answer, pods };
+  return { standing: (isBehind && overtaken[standing.state]) || standing, answer, pods, isHeld };
 }
 
 /** Some changes wake neither controller, such as a phase alone, or a node that comes late. */

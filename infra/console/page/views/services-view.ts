@@ -2,6 +2,7 @@
 import type { Explanation } from '#infra/cli/ask/explain/explanation.ts';
 import type { DashboardsAnswer, HistoryAnswer, ListedService, Then } from '../../api-types.ts';
 import { ask, Refused } from '../ask.ts';
+import { clusterField } from '../cluster-field.ts';
 import { commandLine, commandText } from '../command-line.ts';
 import { h } from '../dom.ts';
 import { hashOf, type Route } from '../route.ts';
@@ -65,12 +66,6 @@ export function servicesView(
     line.element,
     h('div', { class: 'elsewhere' }, command('explain'), command('history')),
   );
-  const select = h(
-    'select',
-    { id: 'cluster' },
-    ...clusters.map((c) => h('option', { value: c, selected: c === cluster ? '' : undefined }, c)),
-  );
-  select.addEventListener('change', () => (location.hash = hashOf('services', select.value)));
   const search = searchField('search', 'namespace, name or writer', list);
   const selected = (title: string): string | undefined => (title === chosen.filter ? '' : undefined);
   const filter = h(
@@ -88,7 +83,7 @@ export function servicesView(
     h(
       'section',
       { class: 'panel picker', 'aria-label': 'Services' },
-      h('div', { class: 'field' }, h('label', { for: 'cluster' }, 'Cluster'), select),
+      clusterField('services', cluster, clusters),
       search.element,
       h('div', { class: 'field' }, h('label', { for: 'filter' }, 'Show'), filter),
       count,
