@@ -18,15 +18,8 @@ import type { Workload, World } from '../world.ts';
 
 /** The first one says it: the others would only be guesses. */
 export function nothingSelected(world: World, selector: Selector): Cause {
-  if (isSetBased(selector))
-    return workloadCause(world, selector) ?? elsewhere(world, selector) ?? labelsThere(world, selector);
-  return (
-    workloadCause(world, selector) ??
-    templateMiss(world, selector) ??
-    podMiss(world, selector) ??
-    elsewhere(world, selector) ??
-    labelsThere(world, selector)
-  );
+  const miss = isSetBased(selector) ? undefined : (templateMiss(world, selector) ?? podMiss(world, selector));
+  return workloadCause(world, selector) ?? miss ?? elsewhere(world, selector) ?? labelsThere(world, selector);
 }
 
 const named = ({ kind, metadata }: Workload): string => `${kind} ${metadata.name}`;

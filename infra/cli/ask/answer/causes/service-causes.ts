@@ -119,22 +119,17 @@ export function loadBalancerCauses(world: World, service: Service): readonly Cau
 /** Conditions of the ServiceExport and the ServiceImport, as their controllers have written them. */
 export function exportCauses({ around, name }: World): readonly Cause[] {
   const { serviceExport, serviceImport } = around;
-  const failing = (
-    [
-      ['ServiceExport', serviceExport],
-      ['ServiceImport', serviceImport],
-    ] as const
-  ).flatMap(([kind, object]) =>
-    (object?.status?.conditions ?? [])
-      .filter((c) => (c.type === 'Conflict' ? c.status === 'True' : c.status === 'False'))
-      .map((c) =>
-        warning(
-          'Export',
-          `${kind} ${name}: ${c.type} is ${c.status}${c.reason ? ` (${c.reason})` : ''}: ${c.message ?? ''}`,
+  return Object.entries({ ServiceExport: serviceExport, ServiceImport: serviceImport }).flatMap(
+    ([kind, object]) =>
+      (object?.status?.conditions ?? [])
+        .filter((c) => (c.type === 'Conflict' ? c.status === 'True' : c.status === 'False'))
+        .map((c) =>
+          warning(
+            'Export',
+            `${kind} ${name}: ${c.type} is ${c.status}${c.reason ? ` (${c.reason})` : ''}: ${c.message ?? ''}`,
+          ),
         ),
-      ),
   );
-  return failing;
 }
 
 /** NetworkPolicies do not change endpoints: traffic to them is dropped all the same. */
