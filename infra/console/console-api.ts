@@ -5,7 +5,7 @@ import { explainThen } from '#infra/cli/ask/explain-then.ts';
 import { readRuns } from '#infra/cli/ask/history-service.ts';
 import { reachCounts } from '#infra/cli/ask/lists/reach-counts.ts';
 import { serviceRows } from '#infra/cli/ask/lists/service-rows.ts';
-import { thereAre } from '#infra/cli/terminal/counted.ts';
+import { chosenClusters } from '#infra/cli/hub/connect-hub.ts';
 import { UsageError } from '#infra/cli/terminal/usage-error.ts';
 import { listClusters } from '#shared/clusters/record.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
@@ -65,9 +65,10 @@ export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: Api
     ...Object.fromEntries(
       consoleParts.map(({ path, answer }) => [path, json(() => answer(started(), now()))]),
     ),
-    '/api/services': json(async (query) =>
-      listedServices(started(), await knownCluster(started(), named(query, 'cluster')), now()),
-    ),
+    '/api/services': json(async (query) => {
+      const [cluster = ''] = await chosenClusters(started(), named(query, 'cluster'));
+      return listedServices(started(), cluster, now());
+    }),
     '/api/explain': json((query) =>
       explain(started(), serviceOf(query), now(), query.get('pod') ?? undefined),
     ),
@@ -113,12 +114,6 @@ class NotReady extends Error {
 function noHistory(error: unknown): HistoryAnswer {
   if (!(error instanceof UsageError)) throw error;
   return { runs: [], remarks: [] };
-}
-
-async function knownCluster(table: Table, cluster: string): Promise<string> {
-  const known = await listClusters(table);
-  if (!known.includes(cluster)) throw new UsageError(`no cluster ${cluster}: ${thereAre(known)}`);
-  return cluster;
 }
 
 const serviceOf = (query: URLSearchParams): ServiceKey => ({
