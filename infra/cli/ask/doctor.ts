@@ -4,7 +4,6 @@
 
 import { type Finding, fine, wrong } from '#infra/cli/account/account-finding.ts';
 import { isSilent, notKnown } from '#infra/cli/ask/explain/cluster-known.ts';
-import { preStopOf } from '#infra/cli/ask/explain/pre-stop.ts';
 import { unsupportedVersion } from '#infra/cli/ask/explain/version-support.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { adviceOn } from '#infra/cli/hub/hub-errors.ts';
@@ -16,8 +15,8 @@ import { isDeregistered } from '#shared/clusters/writer/mode.ts';
 import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { awayNow } from '#shared/clusters/zones-away.ts';
 import { concurrently } from '#shared/concurrently.ts';
+import { offsetOf, preStopOf, waitOf } from './explain/relay-timing.ts';
 import { countedFleet, type ReachCount, reachCounts } from './lists/reach-counts.ts';
-import { offsetOf, waitOf } from './relay-timing.ts';
 import { timeOf } from './zones/cluster-zones.ts';
 
 export interface DoctorDeps {
@@ -99,49 +98,39 @@ function clock({ hub, now }: DoctorDeps): Verdict {
 }
 
 function ofCluster(cluster: ClusterRecord, nowMs: number): readonly Finding[] {
-  const finding = (question: string, verdict: Verdict): Finding => ({
-    subject: cluster.id,
-    question,
-    ...verdict,
-  });
-  const findings = [finding('relay', relay(cluster, nowMs))];
-  if (cluster.relay.heartbeatAtMs === 0) return findings;
-  const offset = offsetOf(cluster.relay);
-  if (offset)
-    findings.push(
-      finding(
-        'clock',
-        wrong(offset, 'synchronise the clock of that node: the hub corrects only its own metrics'),
-      ),
-    );
-  findings.push(
-    finding(
+  const { id: subject, relay: state, api } = cluster;
+  const advice = preStopOf(state);
+  const alive: readonly (readonly [question: string, verdict: Verdict | undefined])[] = [
+    ['clock', clockOfRelay(cluster)],
+    [
       'first lists',
       hasSynced(cluster) ? fine('applied') : wrong('missing', 'docs/operate/runbook.md#firstlistsmissing'),
-    ),
-  );
-  const circuit = blockedBy(cluster);
-  if (cluster.api)
-    findings.push(
-      finding(
-        'API server',
-        circuit ? wrong(circuit, 'docs/operate/runbook.md#circuitopen') : fine('the circuit is closed'),
-      ),
-    );
-  const unread = shifts(cluster);
-  if (unread) findings.push(finding('zonal shift', unread));
-  const { kubernetesVersion } = cluster.relay;
-  const unsupported = unsupportedVersion(kubernetesVersion);
-  if (kubernetesVersion)
-    findings.push(
-      finding(
-        'Kubernetes',
-        unsupported ? wrong(unsupported, 'docs/operate/upgrading.md#kubernetes') : fine(kubernetesVersion),
-      ),
-    );
-  const needed = preStopOf(cluster.relay);
-  if (needed) findings.push(finding(preStop, fine(needed)));
-  return findings;
+    ],
+    ['API server', api && circuit(cluster)],
+    ['zonal shift', shifts(cluster)],
+    ['Kubernetes', kubernetes(state.kubernetesVersion)],
+    [preStop, advice === undefined ? undefined : fine(advice)],
+  ];
+  const all = [['relay', relay(cluster, nowMs)] as const, ...(state.heartbeatAtMs === 0 ? [] : alive)];
+  return all.flatMap(([question, verdict]) => (verdict ? [{ subject, question, ...verdict }] : []));
+}
+
+function clockOfRelay({ relay: state }: ClusterRecord): Verdict | undefined {
+  const offset = offsetOf(state);
+  return offset === undefined
+    ? undefined
+    : wrong(offset, 'synchronise the clock of that node: the hub corrects only its own metrics');
+}
+
+function circuit(cluster: ClusterRecord): Verdict {
+  const open = blockedBy(cluster);
+  return open ? wrong(open, 'docs/operate/runbook.md#circuitopen') : fine('the circuit is closed');
+}
+
+function kubernetes(version: string | undefined): Verdict | undefined {
+  const unsupported = unsupportedVersion(version);
+  if (unsupported) return wrong(unsupported, 'docs/operate/upgrading.md#kubernetes');
+  return version ? fine(version) : undefined;
 }
 
 /** No fault, and nothing that a healthy cluster's line should hide. */

@@ -11,7 +11,7 @@ import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import { type PartState, partState, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { Fact } from './explanation.ts';
 import type { ExplainInput } from './input.ts';
-import { preStopOf } from './pre-stop.ts';
+import { preStopOf } from './relay-timing.ts';
 import { endpointsPlaces } from './saved.ts';
 import { comparedAsVersion, unsupportedVersion } from './version-support.ts';
 import { selectorText, type WriterFacts } from './writer-facts.ts';
