@@ -70,22 +70,23 @@ export function verdictOn(
   const paused = rows.filter((row) => row.mode === 'paused').length;
   const pausedText = paused === 0 ? '' : rows.length === 1 ? ', paused' : `, ${paused} paused`;
   const uncounted = rows.filter(({ unreachable }) => unreachable === null).length;
-  if (concerned === 0 && uncounted > 0)
-    return {
-      state: 'open',
-      text: `the Services of ${uncounted.toLocaleString('en')} of ${rows.length.toLocaleString('en')} clusters are not counted yet${pausedText}`,
-      problems,
-    };
-  if (concerned === 0) {
-    const text =
+  const verdict = (state: FleetVerdict['state'], text: string): FleetVerdict => ({
+    ...{ state, text: `${text}${pausedText}`, problems },
+  });
+  if (concerned > 0)
+    return verdict(
+      'bad',
       rows.length === 1
-        ? `${only?.id} is healthy${pausedText}`
-        : `${rows.length} clusters, all healthy${pausedText}`;
-    return { state: 'good', text, problems };
-  }
-  const text =
-    rows.length === 1
-      ? `${only?.id} needs attention${pausedText}`
-      : `${concerned} of ${rows.length} clusters ${concerned === 1 ? 'needs' : 'need'} attention${pausedText}`;
-  return { state: 'bad', text, problems };
+        ? `${only?.id} needs attention`
+        : `${concerned} of ${rows.length} clusters ${concerned === 1 ? 'needs' : 'need'} attention`,
+    );
+  if (uncounted > 0)
+    return verdict(
+      'open',
+      `the Services of ${uncounted.toLocaleString('en')} of ${rows.length.toLocaleString('en')} clusters are not counted yet`,
+    );
+  return verdict(
+    'good',
+    rows.length === 1 ? `${only?.id} is healthy` : `${rows.length} clusters, all healthy`,
+  );
 }

@@ -15,20 +15,9 @@ export function explanationLines(
   explanation: Explanation,
   { isWide = false, isNotReadyOnly = false }: ExplanationView = {},
 ): readonly Line[] {
-  const {
-    cluster,
-    namespace,
-    name,
-    summary,
-    groups,
-    pods,
-    differences,
-    differencesTitle,
-    clusterset,
-    answer,
-    unknown = [],
-  } = explanation;
-  const heading = styled(`${cluster} ${namespace}/${name}: ${summary}`, explanation.health);
+  const { cluster, namespace, name, health, summary, pods, differences, unknown = [] } = explanation;
+  const { answer, groups, clusterset, differencesTitle } = explanation;
+  const heading = styled(`${cluster} ${namespace}/${name}: ${summary}`, health);
   const causes = answer ? causeLines(answer.causes) : [];
   const shown = isNotReadyOnly ? pods.filter((pod) => pod.relation === 'selected' && !pod.reachable) : pods;
   const podsLines = isWide ? shown.flatMap((pod) => ['', ...podLines(pod)]) : podGroups(shown);
@@ -129,15 +118,10 @@ function namedPods(pods: readonly PodExplanation[]): readonly string[] {
  * between pods.
  */
 function reasonLines({ endpoints, slices }: PodExplanation): readonly string[] {
-  const places = [
+  const places: readonly { readonly where: string; readonly verdict: PodVerdict<string> }[] = [
     // The hub deletes the Endpoints of a Service that opts in, so this reason is the same for every pod.
-    ...(endpoints.reason === 'OptIn'
-      ? []
-      : [{ where: 'Endpoints', verdict: endpoints as PodVerdict<string> }]),
-    ...slices.map((verdict) => ({
-      where: `${verdict.family} slices`,
-      verdict: verdict as PodVerdict<string>,
-    })),
+    ...(endpoints.reason === 'OptIn' ? [] : [{ where: 'Endpoints', verdict: endpoints }]),
+    ...slices.map((verdict) => ({ where: `${verdict.family} slices`, verdict })),
   ];
   const alike = Map.groupBy(places, ({ verdict: { place, why, pending } }) =>
     JSON.stringify([placeTexts[place] ?? place, withoutTime(why), pending]),

@@ -77,11 +77,8 @@ export const historyData = (
   { records, remarks }: { readonly records: readonly HistoryRecord[]; readonly remarks: readonly string[] },
   filter: Filter,
 ): HistoryData => ({
-  apiVersion,
-  kind: 'History',
-  cluster: key.cluster,
-  namespace: key.namespace,
-  service: key.name,
+  ...{ apiVersion, kind: 'History' },
+  ...{ cluster: key.cluster, namespace: key.namespace, service: key.name },
   runs: records.map((record) => runData(record, filter)),
   remarks,
 });
@@ -161,11 +158,8 @@ export const addressesData = (
   key: ServiceKey,
   { atMs, isKnown, summary, addresses, gone, caveats }: Then,
 ): AddressesData => ({
-  apiVersion,
-  kind: 'Addresses',
-  cluster: key.cluster,
-  namespace: key.namespace,
-  service: key.name,
+  ...{ apiVersion, kind: 'Addresses' },
+  ...{ cluster: key.cluster, namespace: key.namespace, service: key.name },
   time: timeOf(atMs),
   isKnown,
   message: summary,

@@ -38,6 +38,7 @@ export function bySelector(world: World, service: Service, selector: Selector): 
   const own = endpoints.filter((s) => managerOf(s.slice) === writer);
   const pods = selectedPods(world, service, selector);
   const live = pods.filter((p) => p.isLive);
+  const livePods = live.map((p) => p.pod);
   const difference = differenceOf(service, pods, own);
   const stale = new Set(difference.stale);
   const uids = new Map(world.pods.map(({ metadata }) => [metadata.name, metadata.uid]));
@@ -58,7 +59,7 @@ export function bySelector(world: World, service: Service, selector: Selector): 
   const onPorts = portCauses(
     service,
     world.around.isProjected === true,
-    live.filter((p) => p.pod.status?.podIP || p.pod.status?.podIPs?.length).map((p) => p.pod),
+    livePods.filter(({ status }) => status?.podIP || status?.podIPs?.length),
   );
   return {
     reach,
@@ -71,12 +72,7 @@ export function bySelector(world: World, service: Service, selector: Selector): 
       ...written.causes,
       ...gathered(pods.flatMap((p) => (p.cause ? [[p.name, p.cause] as const] : []))),
       ...onPorts,
-      ...(pods.length > 0
-        ? severalWorkloads(
-            live.map((p) => p.pod),
-            service.metadata.name,
-          )
-        : []),
+      ...severalWorkloads(livePods, service.metadata.name),
       ...otherManagers({ ...world, served: { ...served, slices } }, service, writer),
       ...(service.spec?.ports?.length || service.spec?.clusterIP === 'None'
         ? []
@@ -84,15 +80,8 @@ export function bySelector(world: World, service: Service, selector: Selector): 
       ...overCapacity(served.endpoints, pods),
       ...sharedAddresses(live),
       ...zoneCauses(world, service, endpoints),
-      ...hostnameCauses(
-        service,
-        live.map((p) => p.pod),
-      ),
-      ...networkPolicyCauses(
-        world,
-        service,
-        live.map((p) => p.pod),
-      ),
+      ...hostnameCauses(service, livePods),
+      ...networkPolicyCauses(world, service, livePods),
       ...loadBalancerCauses(world, service),
     ],
     ...{ pods, reachablePods },

@@ -47,14 +47,9 @@ export async function checkOptIn(
   const hasSelector = Boolean(input.service?.spec?.selector);
   const allowed = findings.every((f) => f.verdict !== 'blocks');
   return {
-    apiVersion,
-    kind: 'OptInCheck',
-    cluster,
-    namespace,
-    service: name,
+    ...{ apiVersion, kind: 'OptInCheck', cluster, namespace, service: name },
     time: new Date(now).toISOString(),
-    hasSelector,
-    allowed,
+    ...{ hasSelector, allowed },
     message: messageOf(hasSelector, findings),
     findings,
     next:
@@ -106,15 +101,8 @@ const marks = { fine: 'ok', applies: 'applies', blocks: 'BLOCKS', unknown: 'unkn
 const styles = { fine: undefined, applies: 'warning', blocks: 'bad', unknown: 'warning' } as const;
 
 /** Findings that block come first. */
-export function checkLines({
-  cluster,
-  namespace,
-  service,
-  allowed,
-  message,
-  findings,
-  next,
-}: OptInCheck): readonly Line[] {
+export function checkLines(check: OptInCheck): readonly Line[] {
+  const { cluster, namespace, service, allowed, message, findings, next } = check;
   const heading: Line = {
     text: `${cluster} ${namespace}/${service}: ${message}`,
     style: allowed ? 'good' : 'bad',
