@@ -90,7 +90,7 @@ export const clusterDashboard: Dashboard = {
     },
     {
       title: 'Who writes, and is it right?',
-      normal: 'Normal: all are 0, except the history of an active cluster.',
+      normal: 'Normal: all are 0, except the history.',
       widgets: [
         lines('Writers', 'Count', [
           series('ShadowDifferences', 'Maximum', 'services that differ'),

@@ -32,7 +32,7 @@ export const reads: readonly PlannedCommand[] = [
   { text: 'doctor', prints: /WRONG +demo-2: services: 3 of \d+ Services cannot be reached/, code: 1 },
   { text: 'explain shop-dev NAMESPACE/SERVICE', prints: /^demo-1 shop\/web: / },
   { text: 'explain CLUSTER NAMESPACE/SERVICE', prints: /^demo-1 shop\/web: / },
-  { text: 'explain demo-1 shop/web', prints: /^demo-1 shop\/web: / },
+  { text: 'explain demo-1 shop/checkout', prints: /^demo-1 shop\/checkout: Unreachable/ },
   { text: 'explain demo-1 -A', prints: /checkout .*Unreachable.* no container has a port named htpp/ },
   { text: 'explain CLUSTER NAMESPACE/web', prints: /^demo-1 shop\/web: / },
   { text: 'explain shop-a web/cart', prints: /^demo-1 shop\/catalog/ },

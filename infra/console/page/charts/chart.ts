@@ -88,8 +88,8 @@ function options(
     axes: [
       {
         ...axis,
-        size: 24,
-        gap: 4,
+        size: 28,
+        gap: 8,
         grid: { show: false },
         space: 46,
         values: (_u, splits) => splits.map((s) => clock(s, s % 60 !== 0)),

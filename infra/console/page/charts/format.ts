@@ -21,13 +21,14 @@ export function unitText(unit: Unit, statistic: string, period: number): string 
   return statistic === 'Sum' ? `per ${period} s` : 'count';
 }
 
+/** Ticks may be a quarter of a second apart. */
 export const axisText = (value: number, unit: Unit): string =>
   unit === 'Milliseconds' && value >= 1000
-    ? `${round(value / 1000)} s`
-    : `${round(value)}${unit === 'Seconds' ? ' s' : unit === 'Milliseconds' ? ' ms' : ''}`;
+    ? `${round(value / 1000, 2)} s`
+    : `${round(value, 2)}${unit === 'Seconds' ? ' s' : unit === 'Milliseconds' ? ' ms' : ''}`;
 
-function round(value: number): string {
-  const digits = value !== 0 && Math.abs(value) < 10 && !Number.isInteger(value) ? 1 : 0;
+function round(value: number, mostDigits = 1): string {
+  const digits = value !== 0 && Math.abs(value) < 10 && !Number.isInteger(value) ? mostDigits : 0;
   return value.toLocaleString('en', { maximumFractionDigits: digits });
 }
 
