@@ -61,7 +61,7 @@ export function apiRoutes({ metrics, table, now, refreshSeconds, deployed }: Api
       return metrics.series(dashboard, query.get('cluster') ?? undefined, minutes, timeIn(query, 'until'));
     }),
     '/api/search': json((query) => search(started(), query.get('text') ?? '')),
-    '/api/fleet': json(() => fleetRows(started(), { metrics, counts, nowMs: now() })),
+    '/api/fleet': json(() => fleetRows(started(), metrics, counts, now())),
     ...Object.fromEntries(
       consoleParts.map(({ path, answer }) => [path, json(() => answer(started(), now()))]),
     ),
@@ -94,7 +94,7 @@ const listedServices = async (
   cluster: string,
   now: number,
 ): Promise<readonly ListedService[]> =>
-  (await serviceRows(table, cluster, { now })).map(({ data: { causes, ...row }, ...entry }) => ({
+  (await serviceRows(table, cluster, now)).map(({ data: { causes, ...row }, ...entry }) => ({
     ...row,
     ...entry,
     cause: worstCause(causes),

@@ -10,15 +10,11 @@ import type { FleetRow } from './api-types.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { consoleParts } from './wing.ts';
 
-export interface FleetSources {
-  readonly metrics: MetricsSource;
-  readonly counts: ReturnType<typeof reachCounts>;
-  readonly nowMs: number;
-}
-
 export async function fleetRows(
   table: Table,
-  { metrics, counts, nowMs }: FleetSources,
+  metrics: MetricsSource,
+  counts: ReturnType<typeof reachCounts>,
+  nowMs: number,
 ): Promise<readonly FleetRow[]> {
   const ids = [...(await listClusters(table))].sort(naturalOrder);
   const [recent, records, reach] = await Promise.all([

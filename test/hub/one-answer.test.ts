@@ -29,16 +29,13 @@ async function broken() {
   };
   const metrics = { recent: async () => new Map() } as unknown as MetricsSource;
   const fleet = async () =>
-    verdictOn(
-      await fleetRows(table, { metrics, counts: reachCounts(4), nowMs: world.now }),
-      (seconds) => `${seconds} s`,
-    );
+    verdictOn(await fleetRows(table, metrics, reachCounts(4), world.now), (seconds) => `${seconds} s`);
   return { world, pass, table, fleet, doctor: () => examine(asked) };
 }
 
 it('a Service that cannot be reached is named by lists, doctor, opt-in check and the console', async () => {
   const { world, table, fleet, doctor } = await broken();
-  const [svc, well] = await serviceRows(table, 'c', { now: world.now });
+  const [svc, well] = await serviceRows(table, 'c', world.now);
   expect(svc?.health).toBe('bad');
   expect(svc?.data).toMatchObject({ reach: 'Unreachable', selected: 1, ready: 0, state: 'Written' });
   expect(well?.data).toMatchObject({ reach: 'Reachable', selected: 1, ready: 1 });
@@ -72,7 +69,7 @@ it('after a relay has fallen silent nothing is fine, and the time is named of wh
   const { world, pass, table, fleet, doctor } = await broken();
   await pass(600);
   const doubt = /as of .* \(10 min ago\): the relay is silent since/;
-  const rows = await serviceRows(table, 'c', { now: world.now });
+  const rows = await serviceRows(table, 'c', world.now);
   expect(rows.map(({ health }) => health)).toEqual(['bad', 'warning']);
   for (const { data } of rows) expect(data.message).toMatch(doubt);
   expect((await fleet()).problems[0]?.text).toMatch(doubt);

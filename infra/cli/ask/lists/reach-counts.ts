@@ -36,7 +36,7 @@ export function reachCounts(
       .sort((a, b) => madeAt(a) - madeAt(b))
       .slice(0, atOnce);
     await concurrently(4, due, async (id) => {
-      const rows = await serviceRows(table, id, { now });
+      const rows = await serviceRows(table, id, now);
       const unreachable = rows.filter(({ data }) => data.reach === 'Unreachable').length;
       kept.set(id, { services: rows.length, unreachable, atMs: now });
     });

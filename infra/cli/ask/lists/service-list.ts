@@ -19,16 +19,12 @@ export interface ListedServices {
   readonly now: number;
 }
 
-export interface ServiceListOptions extends ListedServices {
-  readonly format: OutputFormat | undefined;
-}
-
 /** Throws a UsageError for a namespace without a service. */
 export async function listedServices(
   table: Table,
   { cluster, namespace, isNotReadyOnly, now }: ListedServices,
 ): Promise<readonly ServiceEntry[]> {
-  const all = await serviceRows(table, cluster, { namespace, now });
+  const all = await serviceRows(table, cluster, now, namespace);
   if (namespace !== undefined && all.length === 0)
     throw await unknownService(table, { cluster, namespace, name: '' }, now);
   return isNotReadyOnly ? all.filter(({ health }) => health !== null && health !== 'good') : all;
@@ -37,7 +33,7 @@ export async function listedServices(
 /** Throws a UsageError for a namespace without a service. */
 export async function serviceListLines(
   table: Table,
-  { format, ...asked }: ServiceListOptions,
+  { format, ...asked }: ListedServices & { readonly format: OutputFormat | undefined },
 ): Promise<readonly Line[]> {
   const none = asked.isNotReadyOnly ? 'every Service can be reached' : `${asked.cluster} has no service`;
   return listLines(await listedServices(table, asked), format, none);

@@ -15,18 +15,12 @@ import { readNodes, readPods, readServiceInput } from '../explain-input.ts';
 import { typeOf } from './list-services.ts';
 import type { ServiceEntry } from './service-entry.ts';
 
-export interface RowsOptions {
-  /** Of this namespace alone. */
-  readonly namespace?: string | undefined;
-  /** ms since the epoch, by the hub's clock. */
-  readonly now: number;
-}
-
-/** Services by namespace and name. */
+/** Services by namespace and name, or those of `only` this namespace. `now`: ms, by the hub's clock. */
 export async function serviceRows(
   table: Table,
   id: string,
-  { namespace: only, now }: RowsOptions,
+  now: number,
+  only?: string,
 ): Promise<readonly ServiceEntry[]> {
   const cluster = await readCluster(table, id);
   if (!cluster) return [];

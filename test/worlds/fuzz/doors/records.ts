@@ -92,7 +92,7 @@ export const records: Door<readonly Damage[]> = {
       const key = { cluster, namespace: 'shop', name: 'web' };
       await ensureAnswer(explain(world.table, key, world.nowMs, undefined));
       await ensureAnswer(readRuns(world.table, key, { sinceMs: 0, nowMs: world.nowMs }));
-      await ensureAnswer(serviceRows(world.table, cluster, { now: world.nowMs }));
+      await ensureAnswer(serviceRows(world.table, cluster, world.nowMs));
     }
     await ensureAnswer(clustersetAnswer(world.table, world.nowMs));
     await goOn(world);
