@@ -79,18 +79,16 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
     if (observed) return observed;
   }
   const before = sinceGap.filter((r) => effectiveMs(r) <= atMs);
-  return notKnown(atMs, whyThen({ before, missing, reason, restored }));
+  return notKnown(atMs, whyThen(reason, before, missing, restored));
 }
 
-interface Unknown {
-  /** The records up to the time, since the last gap in them. */
-  readonly before: readonly HistoryRecord[];
-  readonly missing: readonly number[];
-  readonly reason: string;
-  readonly restored: readonly string[];
-}
-
-const whyThen = ({ before, missing, reason, restored }: Unknown): string =>
+/** `before`: the records up to the time, since the last gap in them. */
+const whyThen = (
+  reason: string,
+  before: readonly HistoryRecord[],
+  missing: readonly number[],
+  restored: readonly string[],
+): string =>
   missing.length > 0 && before.length === 0
     ? missingText(missing)
     : [reason, ...(before.some(isOfCluster) ? restored : [])].join('; ');

@@ -35,10 +35,8 @@ export async function explainByHub(
   if (list) {
     if (at !== undefined || watch || timeline !== undefined)
       throw new UsageError('--at, --watch and --timeline need a service: CLUSTER NAMESPACE/SERVICE');
-    return printLines(
-      await serviceListLines(table, { ...list, isNotReadyOnly, now: now(), format }),
-      printing,
-    );
+    const asked = { ...list, isNotReadyOnly, now: now(), format };
+    return printLines(await serviceListLines(table, asked), printing);
   }
   const key = await serviceOf(table, chosen, service, namespace);
   if (timeline !== undefined) return printTimeline(await hubTimeline(table, key, timeline, now()), printing);
@@ -47,7 +45,7 @@ export async function explainByHub(
     const then = await explainThen(table, key, timeMs('--at', at, nowMs), nowMs);
     return printLines(addressLines(key, ofPod(then, pod), format), printing);
   }
-  const shown = printExplanation({ printing, isNotReadyOnly, pod });
+  const shown = printExplanation(printing, isNotReadyOnly, pod);
   const print = async (): Promise<void> => {
     // By the hub's clock, as the times of runs are.
     const { input, explanation } = await explainWithInput(table, key, now(), pod);

@@ -46,7 +46,7 @@ export async function explainByKubeconfig(
       const of = { context: found.context, ...asked, pod: options.timeline };
       return printTimeline(await liveTimeline(cluster(), of), printing);
     }
-    const print = printExplanation({ printing, isNotReadyOnly: options.notReady === true, pod });
+    const print = printExplanation(printing, options.notReady === true, pod);
     const answer = async (): Promise<void> => {
       const live = cluster();
       const explanation = await explainLive(live, { context: found.context, ...asked, pod });

@@ -12,15 +12,11 @@ export function printTimeline(data: TimelineData, printing: Printing): void {
   printLines(isData ? linesAsData(data, format) : timelineLines(data), printing);
 }
 
-export interface ExplanationPrinting {
-  readonly printing: Printing;
-  readonly isNotReadyOnly: boolean;
-  /** The only pod that was asked for. */
-  readonly pod: string | undefined;
-}
-
-/** Returns a function that prints nothing if only the time has changed since its last call. */
-export function printExplanation({ printing, isNotReadyOnly, pod }: ExplanationPrinting) {
+/**
+ * Returns a function that prints nothing if only the time has changed since its last call. `pod`: the only one
+ * that was asked for.
+ */
+export function printExplanation(printing: Printing, isNotReadyOnly: boolean, pod: string | undefined) {
   const { format } = printing;
   const print = printNews(printing);
   return (explanation: Explanation, data: ExplanationData, nowMs: number): void => {

@@ -16,14 +16,7 @@ import { nothingSelected, severalWorkloads } from './causes/selection-causes.ts'
 import { otherManagers } from './causes/served-causes.ts';
 import { isEnding, loadBalancerCauses, networkPolicyCauses } from './causes/service-causes.ts';
 import { zoneCauses } from './causes/zone-causes.ts';
-import {
-  admissionCauses,
-  type Difference,
-  differenceOf,
-  differenceText,
-  isDifferent,
-  unwrittenCause,
-} from './difference.ts';
+import { admissionCauses, differenceOf, differenceText, isDifferent, unwrittenCause } from './difference.ts';
 import { someNames } from './named-pods.ts';
 import { portsWithout, type Reach, type ServedEndpoint, servedEndpoints } from './reach.ts';
 import { type SelectedPod, selectedPods } from './selected-pods.ts';
@@ -32,28 +25,8 @@ import type { World } from './world.ts';
 
 export function bySelector(world: World, service: Service, selector: Selector): About {
   const { namespace, served } = world;
-  const writer = world.service?.spec?.selector ? slicesManagedBy : optInManagedBy;
-  const slices = served.slices.filter((s) => !s.metadata.deletionTimestamp);
-  const endpoints = servedEndpoints(service, slices);
-  const own = endpoints.filter((s) => managerOf(s.slice) === writer);
-  const pods = selectedPods(world, service, selector);
-  const live = pods.filter((p) => p.isLive);
-  const livePods = live.map((p) => p.pod);
-  const difference = differenceOf(service, pods, own);
-  const stale = new Set(difference.stale);
-  const uids = new Map(world.pods.map(({ metadata }) => [metadata.name, metadata.uid]));
-  const isThere = ({ pod, endpoint }: ServedEndpoint): boolean =>
-    uids.has(pod) && (endpoint.targetRef?.uid ?? uids.get(pod)) === uids.get(pod);
-  const reachablePods = new Set(
-    endpoints.filter((s) => s.isReachable && isThere(s) && !stale.has(s.pod)).map((s) => s.pod),
-  );
-  const lacking = portsWithout(service, endpoints);
-  const selection = pods.length > 0 ? undefined : selectionCause(world, service, selector);
-  const hasSlices = slices.length > 0;
-  const facts: Facts = {
-    ...{ writer, selector, selection, hasSlices },
-    ...{ live, reachablePods, endpoints, lacking, difference },
-  };
+  const facts = factsOf(world, service, selector);
+  const { writer, slices, pods, live, livePods, endpoints, reachablePods, selection } = facts;
   const reach = reachOf(facts);
   const written = writtenCauses(world, service, facts);
   const onPorts = portCauses(
@@ -64,7 +37,7 @@ export function bySelector(world: World, service: Service, selector: Selector): 
   return {
     reach,
     currency: written.currency,
-    reachText: reachTextOf(reach, pods, facts),
+    reachText: reachTextOf(reach, facts),
     live: live.length,
     reachable: live.filter((p) => reachablePods.has(p.name)).length,
     causes: [
@@ -92,18 +65,31 @@ export function bySelector(world: World, service: Service, selector: Selector): 
 const selectionCause = (world: World, service: Service, selector: Selector): Cause =>
   isEnding(world, service) ? note('NoPods', 'its pods are gone') : nothingSelected(world, selector);
 
-interface Facts {
-  /** The manager of the slices that the Service is to have. */
-  readonly writer: string;
-  readonly hasSlices: boolean;
-  readonly live: readonly SelectedPod[];
-  readonly reachablePods: ReadonlySet<string>;
-  readonly endpoints: readonly ServedEndpoint[];
-  /** Ports of the Service without an endpoint. */
-  readonly lacking: ReturnType<typeof portsWithout>;
-  readonly difference: Difference;
-  readonly selection: Cause | undefined;
-  readonly selector: Selector;
+type Facts = ReturnType<typeof factsOf>;
+
+function factsOf(world: World, service: Service, selector: Selector) {
+  // The manager of the slices that the Service is to have.
+  const writer = world.service?.spec?.selector ? slicesManagedBy : optInManagedBy;
+  const slices = world.served.slices.filter((s) => !s.metadata.deletionTimestamp);
+  const endpoints = servedEndpoints(service, slices);
+  const own = endpoints.filter((s) => managerOf(s.slice) === writer);
+  const pods = selectedPods(world, service, selector);
+  const live = pods.filter((p) => p.isLive);
+  const difference = differenceOf(service, pods, own);
+  const stale = new Set(difference.stale);
+  const uids = new Map(world.pods.map(({ metadata }) => [metadata.name, metadata.uid]));
+  const isThere = ({ pod, endpoint }: ServedEndpoint): boolean =>
+    uids.has(pod) && (endpoint.targetRef?.uid ?? uids.get(pod)) === uids.get(pod);
+  const reachablePods: ReadonlySet<string> = new Set(
+    endpoints.filter((s) => s.isReachable && isThere(s) && !stale.has(s.pod)).map((s) => s.pod),
+  );
+  return {
+    ...{ writer, selector, slices, endpoints, pods, live, difference, reachablePods },
+    livePods: live.map((p) => p.pod),
+    // Ports of the Service without an endpoint.
+    lacking: portsWithout(service, endpoints),
+    selection: pods.length > 0 ? undefined : selectionCause(world, service, selector),
+  };
 }
 
 function reachOf({ live, reachablePods, endpoints, lacking, difference, selection }: Facts): Reach {
@@ -114,11 +100,7 @@ function reachOf({ live, reachablePods, endpoints, lacking, difference, selectio
   return isWhole ? 'Reachable' : 'PartlyReachable';
 }
 
-function reachTextOf(
-  reach: Reach,
-  pods: readonly SelectedPod[],
-  { live, reachablePods, lacking, selection }: Facts,
-): string {
+function reachTextOf(reach: Reach, { pods, live, reachablePods, lacking, selection }: Facts): string {
   const reached = live.filter((p) => reachablePods.has(p.name)).length;
   const count = selection
     ? selection.code === 'ScaledToZero'
@@ -136,7 +118,7 @@ function reachTextOf(
 function writtenCauses(
   world: World,
   service: Service,
-  { writer, hasSlices, difference, selector }: Facts,
+  { writer, slices, difference, selector }: Facts,
 ): { readonly currency: Currency; readonly causes: readonly Cause[] } {
   if (!isDifferent(difference)) return { currency: 'UpToDate', causes: [] };
   const { writing } = world;
@@ -161,7 +143,7 @@ function writtenCauses(
         ...admissionCauses(world),
         bad(
           'OptIn',
-          `${hasSlices ? 'its slices are not what they should be' : 'no EndpointSlice is there'}: ${service.metadata.name} has no selector and opts in by the annotation ${annotationSelector} (${annotation}${setBased}), so a hub of fleet-endpoints alone writes them; without it nothing here tells why it has not`,
+          `${slices.length > 0 ? 'its slices are not what they should be' : 'no EndpointSlice is there'}: ${service.metadata.name} has no selector and opts in by the annotation ${annotationSelector} (${annotation}${setBased}), so a hub of fleet-endpoints alone writes them; without it nothing here tells why it has not`,
           `fleet-endpoints explain CLUSTER ${world.namespace}/${world.name}, with access to the hub`,
         ),
       ],

@@ -25,16 +25,6 @@ const wasUnanswered =
   'the last run before that did not complete, and a write without an answer may have taken effect';
 const notKept = 'the hub does not write in it and keeps no history';
 
-/** The records of the hub's own writes around the time. */
-interface Around {
-  readonly last: HistoryRecord | undefined;
-  readonly next: HistoryRecord | undefined;
-  /** A run without a record, which may have made the hub the writer again. */
-  readonly isCutShort: boolean;
-  /** In mode active the hub writes in place of the built-in controllers. */
-  readonly isTakenOver: boolean;
-}
-
 /** Returns undefined if the addresses are known. `records` are all records, oldest first. */
 export function whyNotKnown(
   records: readonly HistoryRecord[],
@@ -56,19 +46,24 @@ export function whyNotKnown(
   );
 }
 
-function recordsAround(records: readonly HistoryRecord[], switches: SwitchesAsked, atMs: number): Around {
+type Around = ReturnType<typeof recordsAround>;
+
+/** The records of the hub's own writes around the time. */
+function recordsAround(records: readonly HistoryRecord[], switches: SwitchesAsked, atMs: number) {
   const ofCluster = records.filter(isOfCluster);
   const last = ofCluster.findLast((r) => effectiveMs(r) <= atMs);
   const next = ofCluster.find((r) => effectiveMs(r) > atMs);
   return {
     last,
     next,
+    // A run without a record, which may have made the hub the writer again.
     isCutShort: records.some(
       (r) =>
         r.atMs > (last?.atMs ?? 0) &&
         r.atMs <= (next?.atMs ?? Number.POSITIVE_INFINITY) &&
         followsCutShort(r),
     ),
+    // In mode active the hub writes in place of the built-in controllers.
     isTakenOver:
       last !== undefined && switches.unpaused === 'active' && (switches.sinceMs ?? 0) > effectiveMs(last),
   };
