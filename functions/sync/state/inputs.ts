@@ -7,7 +7,6 @@ import { allToEnd } from '#shared/concurrently.ts';
 import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import { withAnnotatedSelector, withOptInSelectorFor } from '#shared/controllers/opt-in/writer.ts';
 import type { HintsRecord } from '#shared/controllers/slices/plan.ts';
-import { isOfFormerService } from '#shared/controllers/slices/planned-slice.ts';
 import type { ProjectedPod } from '#shared/kube/projection/pod-projection.ts';
 import { type Selector, selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/types.ts';
@@ -114,7 +113,7 @@ export async function readInputs(deps: SyncDeps, toRead: InputsToRead): Promise<
   const service = stored && withOptInSelectorFor(stored, cluster);
   const prefetched = countingPrefetch(toRead);
   const [{ outputs, bodies }, triggers, { namespacePods, nodes }, rehearsal] = await allToEnd([
-    prefetched?.saved ?? savedOn(deps, toRead, stored),
+    prefetched?.saved ?? savedOn(deps, toRead),
     toRead.triggers,
     selectsPods(service) ? readPodsAndNodes(deps, toRead, prefetched?.pods) : nothingToSelect,
     stored && rehearse(deps, toRead, stored),
@@ -175,22 +174,13 @@ async function rehearse(
 async function savedOn(
   { table }: SyncDeps,
   { cluster: { modeSwitch }, key, source }: InputsToRead,
-  stored: Service | undefined,
 ): Promise<SavedOutputs> {
   if (source === 'written') return readSaved(table, key, source);
   const [saved, written] = await allToEnd([
     readSaved(table, key, source),
     modeSwitch.count > 0 ? readOutputs(table, key) : [],
   ]);
-  const isOthers = (o: OutputRecord): boolean =>
-    !isOursByOptIn(o) &&
-    !(
-      o.kind === 'EndpointSlice' &&
-      o.object &&
-      stored &&
-      isOfFormerService(o.object as EndpointSlice, stored)
-    );
-  return { ...saved, outputs: newestOutputs(saved.outputs, written).filter(isOthers) };
+  return { ...saved, outputs: newestOutputs(saved.outputs, written).filter((o) => !isOursByOptIn(o)) };
 }
 
 /** Rejects with PodsTooLarge. */

@@ -46,6 +46,9 @@ export function isOwnedBy(slice: EndpointSlice, service: Service): boolean {
   );
 }
 
-/** Returns true if the slice is another Service's of that name, with which it goes. */
+/** Returns true if the slice is a former Service's of that name, with which it goes. */
 export const isOfFormerService = (slice: EndpointSlice, service: Service): boolean =>
-  (slice.metadata.ownerReferences ?? []).some((o) => o.kind === 'Service') && !isOwnedBy(slice, service);
+  !isOwnedBy(slice, service) &&
+  (slice.metadata.ownerReferences ?? []).some(
+    (o) => o.kind === 'Service' && o.name === service.metadata.name,
+  );
