@@ -4,6 +4,7 @@
  */
 
 import type { Cause } from '#infra/cli/ask/answer/cause.ts';
+import { apiVersion, type Count, type Time } from '#infra/cli/ask/answer/data-types.ts';
 import type { Reach } from '#infra/cli/ask/answer/reach.ts';
 import type { ServedObject } from '#infra/cli/ask/answer/served-objects.ts';
 import type {
@@ -18,21 +19,6 @@ import { type WriterFor, writersFor } from '#shared/clusters/writer/writer-for.t
 import type { PodVerdict, Reason } from '#shared/controllers/verdicts/verdict.ts';
 import type { AddressType } from '#shared/kube/types.ts';
 import { partState } from '#shared/workqueue/rules/item.ts';
-
-export const apiVersion = 'fleet-endpoints/v1';
-
-/**
- * RFC 3339, in UTC.
- *
- * @format date-time
- */
-export type Time = string;
-
-/**
- * @asType integer
- * @minimum 0
- */
-export type Count = number;
 
 export interface OfBoth {
   readonly endpoints: Count;

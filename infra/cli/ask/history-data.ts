@@ -10,7 +10,8 @@ import type { HistoryRecord, PodMoves } from '#shared/controllers/history/histor
 import type { ChangeReason } from '#shared/controllers/verdicts/verdict.ts';
 import { controllers } from '#shared/kube/controllers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { apiVersion, type Count, type OfBoth, type Time } from './explanation-data.ts';
+import { apiVersion, type Count, type Time } from './answer/data-types.ts';
+import type { OfBoth } from './explanation-data.ts';
 
 /** A run. */
 export interface RunData {

@@ -3,6 +3,7 @@
 import { portsText } from '#shared/kube/listed-endpoints.ts';
 import { endpointsManagedBy, labelEndpointsManagedBy, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints } from '#shared/kube/types.ts';
+import type { Count } from './data-types.ts';
 import { isServedReady } from './reach.ts';
 import type { Served } from './world.ts';
 
@@ -11,20 +12,10 @@ export interface ServedObject {
   readonly name: string;
   /** Of its managed-by label, or its last writer. */
   readonly manager: string;
-  /**
-   * Number of its addresses.
-   *
-   * @asType integer
-   * @minimum 0
-   */
-  readonly addresses: number;
-  /**
-   * Number of the ready ones.
-   *
-   * @asType integer
-   * @minimum 0
-   */
-  readonly ready: number;
+  /** Number of its addresses. */
+  readonly addresses: Count;
+  /** Number of the ready ones. */
+  readonly ready: Count;
   readonly ports: string;
 }
 

@@ -1,4 +1,5 @@
 /** The answer of `explain`: texts for people, with enough structure for the console's page. */
+import type { Count } from '#infra/cli/ask/answer/data-types.ts';
 import type { Health } from '#infra/cli/ask/answer/health.ts';
 import type { Answer } from '#infra/cli/ask/answer/service-answer.ts';
 import type { PodVerdicts, SlicePlace } from '#shared/controllers/verdicts/verdict.ts';
@@ -69,20 +70,10 @@ export interface SourceExplanation {
   readonly cluster: string;
   readonly state: SourceStateName;
   readonly why: string;
-  /**
-   * Number of addresses in the import.
-   *
-   * @asType integer
-   * @minimum 0
-   */
-  readonly addresses: number;
-  /**
-   * Number of the ready ones.
-   *
-   * @asType integer
-   * @minimum 0
-   */
-  readonly ready: number;
+  /** Number of addresses in the import. */
+  readonly addresses: Count;
+  /** Number of the ready ones. */
+  readonly ready: Count;
   readonly ports: string;
   /** The pods that the exported Service selects, each with its state in the import's slices. */
   readonly pods: readonly {

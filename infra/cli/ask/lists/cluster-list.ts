@@ -26,8 +26,8 @@ import { blockedBy } from '#shared/clusters/writer/writer-conflict.ts';
 import { awayNow } from '#shared/clusters/zones-away.ts';
 import { concurrently } from '#shared/concurrently.ts';
 import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
+import type { Count, Time } from '../answer/data-types.ts';
 import { offsetOf, waitOf } from '../explain/relay-timing.ts';
-import type { Count, Time } from '../explanation-data.ts';
 import { askParts } from '../wing.ts';
 import { countedFleet, type ReachCount, reachCounts } from './reach-counts.ts';
 

@@ -1,9 +1,9 @@
 /** A service in a list of services. */
 import type { Cause } from '#infra/cli/ask/answer/cause.ts';
+import type { Count } from '#infra/cli/ask/answer/data-types.ts';
 import type { Health } from '#infra/cli/ask/answer/health.ts';
 import type { Reach } from '#infra/cli/ask/answer/reach.ts';
 import type { ServiceState } from '#infra/cli/ask/explain/explanation.ts';
-import type { Count } from '#infra/cli/ask/explanation-data.ts';
 import type { WriterFor } from '#shared/clusters/writer/writer-for.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
 

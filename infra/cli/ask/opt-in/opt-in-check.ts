@@ -3,9 +3,10 @@
  * then? Reads the table and the cluster, and writes to neither. The schema of its answer is generated from
  * the type (infra/package/answer-schemas.ts).
  */
+
+import { apiVersion, type Time } from '#infra/cli/ask/answer/data-types.ts';
 import type { ExplainInput } from '#infra/cli/ask/explain/input.ts';
 import { explainWithInput } from '#infra/cli/ask/explain-service.ts';
-import { apiVersion, type Time } from '#infra/cli/ask/explanation-data.ts';
 import { clusterReader } from '#infra/cli/ask/readiness/cluster-reader.ts';
 import type { Hub } from '#infra/cli/hub/connect-hub.ts';
 import { columns, type Line } from '#infra/cli/terminal/print-answer.ts';

@@ -2,7 +2,7 @@
  * The way of a pod to an endpoint, step by step: as data for programs, whose schema is generated from the type
  * (infra/package/answer-schemas.ts), and as lines for a terminal. Pure.
  */
-import { apiVersion, type Count, type Time } from '#infra/cli/ask/explanation-data.ts';
+import { apiVersion, type Count, type Time } from '#infra/cli/ask/answer/data-types.ts';
 import { spanText } from '#infra/cli/ask/history/sentences.ts';
 import { columns, type Line } from '#infra/cli/terminal/print-answer.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';

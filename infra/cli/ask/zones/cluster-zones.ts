@@ -3,8 +3,8 @@
  * is away from one.
  */
 
+import type { Count, Time } from '#infra/cli/ask/answer/data-types.ts';
 import { readNodes } from '#infra/cli/ask/explain-input.ts';
-import type { Count, Time } from '#infra/cli/ask/explanation-data.ts';
 import { readServices } from '#infra/cli/ask/lists/list-services.ts';
 import { wholeSeconds } from '#infra/cli/hub/table-clock.ts';
 import { counted, listedNames } from '#infra/cli/terminal/counted.ts';
