@@ -25,6 +25,11 @@ interface Column {
   readonly isBad?: (row: FleetRow) => boolean;
 }
 
+/** Each one counts as bad. */
+function counted(title: string, count: (row: FleetRow) => number): Column {
+  return { title, text: (r) => valueText(count(r), 'Count'), value: count, isBad: (r) => count(r) > 0 };
+}
+
 const columns: readonly Column[] = [
   { title: 'Mode', text: (r) => r.switches },
   { title: 'Kubernetes', text: (r) => r.kubernetesVersion ?? 'unknown' },
@@ -47,31 +52,16 @@ const columns: readonly Column[] = [
     value: (r) => r.p99 ?? 0,
     isBad: (r) => (r.p99 ?? 0) > 2_000,
   },
-  {
-    title: 'Errors',
-    text: (r) => valueText(r.errors, 'Count'),
-    value: (r) => r.errors,
-    isBad: (r) => r.errors > 0,
-  },
+  counted('Errors', (r) => r.errors),
   { title: 'Circuit', text: (r) => r.circuitOpen ?? 'closed', isBad: (r) => r.circuitOpen !== null },
-  {
-    title: 'Shadow differences',
-    text: (r) => valueText(r.differences ?? 0, 'Count'),
-    value: (r) => r.differences ?? 0,
-    isBad: (r) => (r.differences ?? 0) > 0,
-  },
+  counted('Shadow differences', (r) => r.differences ?? 0),
   {
     title: 'Unreachable',
     text: (r) => (r.unreachable === null ? 'not counted yet' : valueText(r.unreachable, 'Count')),
     value: (r) => r.unreachable ?? -1,
     isBad: (r) => (r.unreachable ?? 0) > 0,
   },
-  {
-    title: 'No writer',
-    text: (r) => valueText(r.servicesWithoutWriter ?? 0, 'Count'),
-    value: (r) => r.servicesWithoutWriter ?? 0,
-    isBad: (r) => (r.servicesWithoutWriter ?? 0) > 0,
-  },
+  counted('No writer', (r) => r.servicesWithoutWriter ?? 0),
 ];
 const titles = ['Cluster', ...columns.map((c) => c.title)];
 
