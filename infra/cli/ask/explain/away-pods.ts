@@ -13,16 +13,8 @@ export interface AwayPods {
   readonly isHeld: boolean;
 }
 
-export function awayPods(
-  {
-    cluster,
-    service,
-    pods,
-    nodes,
-    now,
-  }: Pick<ExplainInput, 'cluster' | 'service' | 'pods' | 'nodes' | 'now'>,
-  writers: Writers,
-): AwayPods {
+export function awayPods(input: ExplainInput, writers: Writers): AwayPods {
+  const { cluster, service, pods, nodes, now } = input;
   const isOurs = ['write', 'preview'].includes(writers.slices.task) || writers.endpoints.task === 'write';
   const { settings, zones: known } = cluster;
   // The controllers of EKS follow its zonal shifts, and no operator of the hub.

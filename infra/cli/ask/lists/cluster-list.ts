@@ -29,6 +29,7 @@ import { countDifferences } from '#shared/store/outputs/shadow-record.ts';
 import type { Count, Time } from '../answer/data-types.ts';
 import { offsetOf, waitOf } from '../explain/relay-timing.ts';
 import { askParts } from '../wing.ts';
+import { timeOf } from '../zones/cluster-zones.ts';
 import { countedFleet, type ReachCount, reachCounts } from './reach-counts.ts';
 
 /** An unknown or meaningless value is null. */
@@ -222,12 +223,13 @@ export async function describeCluster(
   count: ReachCount | undefined,
 ): Promise<ListedCluster> {
   const { heartbeatAtMs } = cluster.relay;
+  const isThere = !isDeregistered(cluster);
   const endMs = cluster.readiness.credentialsEndMs;
-  const usesSecret = cluster.api?.auth.type === 'secret' && !isDeregistered(cluster);
+  const usesSecret = cluster.api?.auth.type === 'secret' && isThere;
   return {
     id: cluster.id,
     mode: cluster.mode,
-    modeSince: wholeSeconds(new Date(cluster.modeSwitch.atMs).toISOString()),
+    modeSince: timeOf(cluster.modeSwitch.atMs),
     kubernetesVersion: cluster.relay.kubernetesVersion ?? null,
     optIn: cluster.withdrawsOptIn ? 'withdrawing' : cluster.optIn,
     clusterset: askParts.flatMap((part) => part.listed(cluster))[0] ?? null,
@@ -235,18 +237,16 @@ export async function describeCluster(
     queueLagSeconds: heartbeatAtMs > 0 ? cluster.relay.queueLagSeconds : null,
     relayClockAheadSeconds: heartbeatAtMs > 0 ? cluster.relay.clockAheadSeconds : null,
     firstListsApplied: hasSynced(cluster),
-    notKnown: isDeregistered(cluster) ? null : (notKnown(cluster, hub.now()) ?? null),
+    notKnown: (isThere && notKnown(cluster, hub.now())) || null,
     circuitOpen: blockedBy(cluster) ?? null,
-    credentialsEnd: usesSecret && endMs > 0 ? wholeSeconds(new Date(endMs).toISOString()) : null,
-    differences:
-      isShadow(cluster) && !isDeregistered(cluster) ? await countDifferences(hub.table, cluster.id) : null,
-    servicesWithoutWriter: isDeregistered(cluster) ? null : (servicesWithoutWriter(cluster) ?? null),
+    credentialsEnd: usesSecret && endMs > 0 ? timeOf(endMs) : null,
+    differences: isThere && isShadow(cluster) ? await countDifferences(hub.table, cluster.id) : null,
+    servicesWithoutWriter: isThere ? (servicesWithoutWriter(cluster) ?? null) : null,
     zonesAway: awayNow(cluster, hub.now()).map(({ zone, untilMs, by }) => ({
-      ...{ zone, by },
-      until: wholeSeconds(new Date(untilMs).toISOString()),
+      ...{ zone, by, until: timeOf(untilMs) },
     })),
     unreachable: count?.unreachable ?? null,
-    overdueSeconds: isDeregistered(cluster) ? null : await overdueSeconds(hub, cluster.id),
+    overdueSeconds: isThere ? await overdueSeconds(hub, cluster.id) : null,
   };
 }
 

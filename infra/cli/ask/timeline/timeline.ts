@@ -109,15 +109,8 @@ function summaryOf(steps: readonly Step[]): string {
 
 const styles = { done: undefined, waits: 'bad', unknown: 'faint' } as const;
 
-export function timelineLines({
-  cluster,
-  namespace,
-  service,
-  pod,
-  message,
-  steps,
-  remarks,
-}: TimelineData): readonly Line[] {
+export function timelineLines(data: TimelineData): readonly Line[] {
+  const { cluster, namespace, service, pod, message, steps, remarks } = data;
   const rows = columns(
     steps.map(({ step, time, afterMs, message: text }) => [
       time ?? '-',
