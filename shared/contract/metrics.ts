@@ -91,13 +91,13 @@ export const metrics = {
   },
   HistoryLost: {
     unit: 'Count',
-    help: 'runs whose record of the history could not be written; only the history is affected',
+    help: 'records of the history that could not be written; nothing else is affected',
   },
   HistoryBytes: { unit: 'Count', help: 'bytes of the history’s records' },
-  ForeignWrites: { unit: 'Count', help: 'changes of our objects that we did not make' },
+  ForeignWrites: { unit: 'Count', help: 'changes of the hub’s objects that others made' },
   ShadowDifferences: {
     unit: 'Count',
-    help: 'services with a confirmed difference between their endpoints and ours',
+    help: 'services with a confirmed difference between their endpoints and the hub’s',
   },
   Drift: {
     unit: 'Count',

@@ -14,11 +14,13 @@ interface Chosen extends HubChoice, OutputChoice {
 export const historyCommand = (): Command =>
   withOutput(withService(withHub(new Command('history'))), ['json', 'yaml'])
     .summary('what changed a service’s endpoints, when and why')
-    .description('Prints the changes of each run of a service with time and reason, oldest first.')
+    .description(
+      'Prints what changed in the endpoints of a service, whoever wrote them: when and why, oldest first.',
+    )
     .option('--since <span>', 'only the last 90s, 30m, 2h or 3d')
     .option('--address <ip>', 'only changes of this address')
     .option('--pod <name>', 'only changes of this pod')
-    .option('-f, --follow', 'prints new runs as they end; json: a line for each run')
+    .option('-f, --follow', 'prints new entries as they come; json: a line for each')
     .addHelpText(
       'after',
       `

@@ -466,7 +466,7 @@ describe('the time line of a service', () => {
     await page.goto(url + flapping);
     await expect.poll(() => page.locator('.runs > li').count()).toBeGreaterThan(1);
     await page.locator('#run-search').fill('203.0.113.9');
-    await expect.poll(() => page.locator('.history .empty').textContent()).toBe('The search finds no run.');
+    await expect.poll(() => page.locator('.history .empty').textContent()).toBe('The search finds no entry.');
     await page.locator('#run-search').fill('added');
     await expect
       .poll(async () => (await headlines(page)).every((text) => text.includes('added to')))

@@ -36,7 +36,7 @@ export function timeLine(
   const kind = h(
     'select',
     { id: 'run-kind' },
-    h('option', { value: '' }, 'all runs'),
+    h('option', { value: '' }, 'all entries'),
     ...Object.entries(kinds).map(option),
   );
   const count = h('span', { class: 'note' });
@@ -75,8 +75,8 @@ export function timeLine(
       runs.length === 0
         ? noRuns
         : found.length === 0
-          ? 'The search finds no run.'
-          : `${found.length - rows.length} earlier runs: the search finds them.`,
+          ? 'The search finds no entry.'
+          : `${found.length - rows.length} earlier entries: the search finds them.`,
     );
   }
 
@@ -141,14 +141,14 @@ export function timeLine(
       runs = newRuns;
       setText(
         count,
-        [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${zoneName()}`, ...remarks].join('; '),
+        [`${runs.length} ${runs.length === 1 ? 'entry' : 'entries'}, ${zoneName()}`, ...remarks].join('; '),
       );
       draw();
     },
   };
 }
 
-const noRuns = 'The history is empty: no run has changed the service.';
+const noRuns = 'The history is empty: nothing has changed the service’s endpoints.';
 
 const option = ([value, title]: [string, string]): HTMLElement => h('option', { value }, title);
 
