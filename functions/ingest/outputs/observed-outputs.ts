@@ -202,10 +202,16 @@ async function stateToSave(
   { kind, listedAt, isLate }: Source,
   seen: OutputEntry,
 ): Promise<OutputEntry | undefined> {
-  if (seen.deleted && (isTheirs(kind, seen) || listedAt !== undefined)) return seen;
-  if (isTheirs(kind, seen))
-    return !isLate || (await readSeen(context, kind, seen))?.object ? seen : undefined;
-  if (listedAt !== undefined) return undefined;
+  if (listedAt !== undefined && seen.deleted) return newlyGone(context, kind, seen);
+  if (!isTheirs(kind, seen)) return listedAt === undefined ? newlyGone(context, kind, seen) : undefined;
+  return seen.deleted || !isLate || (await readSeen(context, kind, seen))?.object ? seen : undefined;
+}
+
+async function newlyGone(
+  context: MessageContext,
+  kind: OutputKind,
+  seen: OutputEntry,
+): Promise<OutputEntry | undefined> {
   const saved = await readSeen(context, kind, seen);
   return isKnownGone(saved, seen) || isOurs(saved, seen) ? undefined : { ...seen, deleted: true };
 }

@@ -122,6 +122,10 @@ describe('the first line', () => {
     await world.sendInventory('after');
     await pass(20);
     expect((await ask(world)).summary).toMatch(/^Unreachable: 0 of 2/);
+    const wakeUps = world.metrics.get('WakeUps');
+    await world.sendInventory('again');
+    await pass(20);
+    expect(world.metrics.get('WakeUps')).toBe(wakeUps);
   });
 
   it('a slice of a former Service of that name does not count, which goes with it', async () => {
