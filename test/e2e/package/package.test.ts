@@ -41,7 +41,7 @@ describe('the package', () => {
       /^package\/dist\/relay\/(relay\.mjs|Dockerfile)$/,
       /^package\/dist\/console\/(index\.html|app\.js|app\.css|favicon\.svg)$/,
       /^package\/dist\/(third-party-licenses\.txt|sbom\.cdx\.json)$/,
-      /^package\/docs\/([\w-]+\.png|(use|operate|reference)\/(?!parity\.)[\w-]+\.md)$/,
+      /^package\/docs\/([\w-]+\.(png|svg)|(use|operate|reference)\/(?!parity\.)[\w-]+\.md)$/,
       /^package\/dist\/grafana\/(fleet|cluster|relay)\.json$/,
       /^package\/infra\/relay\/chart-parts\/(Chart\.yaml|values\.yaml|values\.schema\.json)$/,
     ];
