@@ -61,7 +61,7 @@ const list = (): Command =>
 const audit = (): Command =>
   withOutput(withHub(new Command('audit')), ['json', 'yaml'])
     .description('audit records of switches')
-    .argument('[cluster]', 'of this cluster alone')
+    .argument('[cluster]', 'only of this cluster')
     .option('--all', 'of every cluster (default without a cluster)')
     .action(async (chosen: string | undefined, { all = chosen === undefined, ...choice }: Chosen) => {
       const [{ listOfAudit }, { chosenClusters }] = await Promise.all([

@@ -22,8 +22,8 @@ const command = (isLive: (options: Chosen) => boolean): Command =>
     'name',
   ])
     .summary('why a service has the endpoints that it has')
-    .description('Explains the endpoints of a service: why each pod is an address or not.')
-    .argument('[pod]', 'this pod alone')
+    .description('Explains the endpoints of a service: why each pod is one, or isn’t.')
+    .argument('[pod]', 'only this pod')
     .option('-A, --all-namespaces', 'lists the services, and what can be reached')
     .option('--at <time>', 'at 2026-03-01T14:03:00Z, 14:03 (UTC) or 20m (ago)')
     .option('--timeline <pod>', 'its way to an endpoint, step by step')

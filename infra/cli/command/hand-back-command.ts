@@ -27,7 +27,7 @@ export const handBackCommand = (below: 'cluster ' | '' = ''): Command =>
     .option('--kubeconfig <file>', "default: KUBECONFIG's first file, or ~/.kube/config")
     .option('--context <name>', 'of the kubeconfig, one or several', collect)
     .option('--all-contexts', 'each context of the kubeconfig')
-    .option('-n, --namespace <name>', 'of this namespace alone')
+    .option('-n, --namespace <name>', 'only of this namespace')
     .option('--undo', 'removes the selectors it added: the hub is back')
     .option('--dry-run', 'only prints what it would do')
     .option('-y, --yes', 'does not ask')

@@ -9,7 +9,7 @@ export const redriveCommand = (): Command =>
   withJson(withHub(new Command('redrive')), 'a JSON object for each message, a line each')
     .summary('lists failed messages, and enqueues them again')
     .description('Lists parked work, dead letters and quarantined messages with their reasons.')
-    .argument('[cluster]', 'of this cluster alone')
+    .argument('[cluster]', 'only of this cluster')
     .option('--all', 'of every cluster (default without a cluster)')
     .option('--run', 'enqueues them again')
     .addHelpText(

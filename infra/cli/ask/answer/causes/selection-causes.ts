@@ -118,7 +118,7 @@ function elsewhere({ around, namespace }: World, selector: Selector): Cause | un
   if (namespaces.length === 0 || namespaces.length > 2) return undefined;
   return bad(
     'OtherNamespace',
-    `the selector ${selectorText(selector)} matches no pod of namespace ${namespace}, and pods of namespace ${someNames(namespaces)} (${someNames(found.map((p) => p.metadata.name))}): a Service selects pods of its own namespace alone`,
+    `the selector ${selectorText(selector)} matches no pod of namespace ${namespace}, and pods of namespace ${someNames(namespaces)} (${someNames(found.map((p) => p.metadata.name))}): a Service selects only pods of its own namespace`,
     `create the Service in namespace ${namespaces[0]}`,
   );
 }

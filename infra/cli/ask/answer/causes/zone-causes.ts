@@ -97,9 +97,9 @@ function policyCause(
   const others = [...nodes.values()].filter((n) => isNodeReady(n) && !local.has(n.metadata.name));
   const rest = around.isEveryNode ? ` (${others.length} others have none)` : '';
   const policies = [
-    ...(isInternal ? ['internalTrafficPolicy Local: pods reach endpoints on their own node alone'] : []),
+    ...(isInternal ? ['internalTrafficPolicy Local: pods reach only endpoints on their own node'] : []),
     ...(isExternal
-      ? ['externalTrafficPolicy Local: a node passes outside traffic to its own endpoints alone']
+      ? ['externalTrafficPolicy Local: a node passes outside traffic only to its own endpoints']
       : []),
   ];
   const make = around.isEveryNode && others.length === 0 ? note : warning;
