@@ -85,12 +85,12 @@ function headingOf({ title, normal, topTens }: Row, clusterDashboardName: string
   return `## ${title}\n${normal}${next}`;
 }
 
-/** Lists the alarms that ring, the newest first. */
+/** Lists the alarms that fire, the newest first. */
 const drawAlarms =
   (alarms: readonly IAlarm[]): Draw =>
   (width) =>
     new AlarmStatusWidget({
-      title: 'Alarms of the hub that ring',
+      title: 'Active alarms of the hub',
       alarms: [...alarms],
       states: [AlarmState.ALARM],
       sortBy: AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
