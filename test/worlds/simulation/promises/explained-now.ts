@@ -99,9 +99,14 @@ export class ExplainedNow {
     }
   }
 
-  /** In shadow mode the relay of a cluster that was active before sends no content to compare with. */
+  /**
+   * In shadow mode the relay of a cluster that was active before sends no content to compare with, and after a
+   * hand-back the slices that serve now are still on their way.
+   */
   #isUnsent({ summary }: Explanation): boolean {
-    return !this.#parts.profile.isBeside && /own controllers|not confirmed yet/.test(summary);
+    return this.#parts.profile.isBeside
+      ? summary.includes('a comparison is under way')
+      : /own controllers|not confirmed yet/.test(summary);
   }
 
   /** Each pod that is said to be reached was so within the last moments, and each other was not. */
