@@ -13,9 +13,13 @@ export function figure(table: string, row: string, column: string, value: string
   columns.set(column, value);
 }
 
-/** Notes how many requests were lost. Throws unless all were answered. */
-export function nothingLost(table: string, row: string, column: string, answers: readonly Answer[]): void {
+/** Notes how many requests were lost. */
+export const lostOf = (table: string, row: string, column: string, answers: readonly Answer[]): void =>
   figure(table, row, column, `${lost(answers).length} of ${answers.length}`);
+
+/** Throws unless all were answered. */
+export function nothingLost(table: string, row: string, column: string, answers: readonly Answer[]): void {
+  lostOf(table, row, column, answers);
   expect(lost(answers)).toEqual([]);
 }
 
