@@ -47,7 +47,7 @@ describe('a zone that traffic is sent away from', () => {
   it('loses no request at away and back, and keeps a Service that is nowhere else', async () => {
     await until(() => [0, 1, 2].every((node) => lastAnswers().some((a) => isOf(node, a))));
     const slicesOfDb = async (): Promise<readonly (string | undefined)[]> =>
-      (await cluster.api.list('EndpointSlice', namespace))
+      (await cluster.api.list('EndpointSlice', namespace)).items
         .filter(({ metadata }) => metadata.labels?.[labelServiceName] === 'db')
         .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
         .sort();
