@@ -89,10 +89,7 @@ export function partsToRun(message: Received, item: WorkItem): readonly Part[] {
     const { doneGeneration, retryGeneration, retryNumber } = partState(item, part);
     return doneGeneration < generation && !(generation <= retryGeneration && number < retryNumber);
   };
-  const isNew = (part: Part): boolean => {
-    const { doneGeneration, retryGeneration } = partState(item, part);
-    return Math.max(doneGeneration, retryGeneration) < item.generation;
-  };
+  const isNew = (part: Part): boolean => hasNotRunFor(item.generation, partState(item, part));
   const parts = partsOf[item.kind];
   return parts.some(isAskedFor) ? parts.filter((part) => isAskedFor(part) || isNew(part)) : [];
 }
@@ -109,10 +106,11 @@ export const isDone = (item: Pick<WorkItem, 'kind' | 'parts'>, generation: numbe
  * covered by a retry.
  */
 export const isFirstRunFor = (generation: number | 'latest', item: WorkItem): boolean =>
-  item.generation === generation &&
-  statesOf(item).every(
-    ({ doneGeneration, retryGeneration }) => Math.max(doneGeneration, retryGeneration) < generation,
-  );
+  item.generation === generation && statesOf(item).every((state) => hasNotRunFor(generation, state));
+
+/** Returns true if the generation is neither done nor covered by a retry. */
+const hasNotRunFor = (generation: number, { doneGeneration, retryGeneration }: PartState): boolean =>
+  Math.max(doneGeneration, retryGeneration) < generation;
 
 /** Returns true if all parts have done the newest generation. */
 export const isClean = (item: WorkItem): boolean => isDone(item, item.generation);
