@@ -12,7 +12,7 @@ import { Random } from '#test/worlds/simulation/random.ts';
 import type { Actor } from '#test/worlds/simulation/world/actor.ts';
 import { apiErrors } from './api-errors.ts';
 import { ordinaryLimits } from './draw-limits.ts';
-import { ordinary, type Profile } from './profile.ts';
+import { faultless, type Profile } from './profile.ts';
 
 const kinds = [
   'reads',
@@ -38,35 +38,8 @@ export function drawCulprit(seed: number, calm: boolean): Partial<Profile> {
 }
 
 export const culpritWorld = (culprit: Profile['culprit'], faultsUntilMs: number): Partial<Profile> => ({
-  ...ordinary,
-  ...{
-    crashes: 0,
-    pauses: 0,
-    refusals: 0,
-    apiFailures: 0,
-    outageMs: 0,
-    webhook: false,
-    duplicates: 0,
-    delayMs: 1_000,
-    slow: 0,
-  },
-  ...{
-    watchDelayMs: 50,
-    relayKills: 0,
-    twoRelays: false,
-    standby: false,
-    relayFaults: 0,
-    relistMs: 1e9,
-    shrunkenLists: false,
-  },
-  ...{
-    sweepWakes: true,
-    goesBack: 'never',
-    foreignEdits: 0,
-    modeSwitches: 0,
-    syncReceives: 50,
-    batchPeriodSeconds: 0,
-  },
+  ...faultless,
+  ...{ watchDelayMs: 50, syncReceives: 50 },
   ...{ namespaces: 1, services: 4, pods: 6, changes: 30, faultsUntilMs, limits: ordinaryLimits, culprit },
 });
 

@@ -5,7 +5,7 @@
 import type { Item } from '#shared/store/table.ts';
 import { Random } from '#test/worlds/simulation/random.ts';
 import type { WorldState } from '#test/worlds/simulation/world/world-state.ts';
-import { ordinary, type Profile, withLimits } from './profile.ts';
+import { faultless, type Profile, withLimits } from './profile.ts';
 
 const share = 0.015;
 const hourMs = 3_600_000;
@@ -20,37 +20,8 @@ export function drawLongOutage(seed: number, calm: boolean): Partial<Profile> {
 export const longOutage = (random: Random): Partial<Profile> => {
   const ingestOutageMs = random.between(hourMs, 3 * hourMs);
   return {
-    ...ordinary,
-    ...{
-      crashes: 0,
-      pauses: 0,
-      refusals: 0,
-      apiFailures: 0,
-      outageMs: 0,
-      webhook: false,
-      duplicates: 0,
-      delayMs: 1_000,
-      slow: 0,
-    },
-    ...{
-      relayKills: 0,
-      twoRelays: false,
-      standby: false,
-      relayFaults: 0,
-      relistMs: 1e9,
-      shrunkenLists: false,
-      goesBack: 'never',
-    },
-    ...{
-      foreignEdits: 0,
-      modeSwitches: 0,
-      batchPeriodSeconds: 0,
-      namespaces: 1,
-      services: 4,
-      pods: 8,
-      changes: 10,
-      sweepWakes: true,
-    },
+    ...faultless,
+    ...{ namespaces: 1, services: 4, pods: 8, changes: 10 },
     ...{ ingestOutageMs, faultsUntilMs: ingestOutageMs + 60_000, sweepMs: 600_000, outputsBefore: true },
     limits: withLimits({ relay: { pageSize: 1 }, runs: { batchSize: 1 } }),
   };

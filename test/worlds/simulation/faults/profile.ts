@@ -251,6 +251,31 @@ export const ordinary = {
   clusters: 1,
 } as const satisfies Partial<Profile>;
 
+/** A world whose only fault is the one that its own file adds. */
+export const faultless = {
+  ...ordinary,
+  ...{
+    crashes: 0,
+    pauses: 0,
+    refusals: 0,
+    apiFailures: 0,
+    outageMs: 0,
+    webhook: false,
+    duplicates: 0,
+    delayMs: 1_000,
+    slow: 0,
+  },
+  ...{
+    relayKills: 0,
+    twoRelays: false,
+    standby: false,
+    relayFaults: 0,
+    relistMs: 1e9,
+    shrunkenLists: false,
+  },
+  ...{ sweepWakes: true, goesBack: 'never', foreignEdits: 0, modeSwitches: 0, batchPeriodSeconds: 0 },
+} as const satisfies Partial<Profile>;
+
 export const withPageSize = (pageSize: number): WorldLimits => withLimits({ relay: { pageSize } });
 
 export function withLimits(drawn: { readonly [S in keyof Limits]?: Partial<Limits[S]> }): WorldLimits {

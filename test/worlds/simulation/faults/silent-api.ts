@@ -8,7 +8,7 @@ import type { ClusterApi } from '#shared/clusters/api/port.ts';
 import { Random } from '#test/worlds/simulation/random.ts';
 import type { Scheduler } from '#test/worlds/simulation/world/scheduler.ts';
 import { ordinaryLimits } from './draw-limits.ts';
-import { ordinary, type Profile } from './profile.ts';
+import { faultless, type Profile } from './profile.ts';
 
 const share = 0.02;
 const beginsAfterMs = 15_000;
@@ -23,35 +23,8 @@ export function drawSilentApi(seed: number, calm: boolean): Partial<Profile> {
 
 /** Few workers, and changes of many services. */
 export const silentApiWorld = (silentApiMs: number, containers: number): Partial<Profile> => ({
-  ...ordinary,
-  ...{
-    crashes: 0,
-    pauses: 0,
-    refusals: 0,
-    apiFailures: 0,
-    outageMs: 0,
-    webhook: false,
-    duplicates: 0,
-    delayMs: 1_000,
-    slow: 0,
-  },
-  ...{
-    watchDelayMs: 50,
-    relayKills: 0,
-    twoRelays: false,
-    standby: false,
-    relayFaults: 0,
-    relistMs: 1e9,
-    shrunkenLists: false,
-  },
-  ...{
-    sweepWakes: true,
-    goesBack: 'never',
-    foreignEdits: 0,
-    modeSwitches: 0,
-    syncReceives: 50,
-    batchPeriodSeconds: 0,
-  },
+  ...faultless,
+  ...{ watchDelayMs: 50, syncReceives: 50 },
   ...{ namespaces: 2, services: 8, pods: 16, changes: 120, containers, silentApiMs },
   ...{ faultsUntilMs: beginsAfterMs + silentApiMs + 15_000 },
   limits: { ...ordinaryLimits, relay: { ...ordinaryLimits.relay, heartbeatMs: 5_000 } },
