@@ -59,10 +59,10 @@ export async function runWithOptIn(run: Run): Promise<Outcome> {
     return ok;
   }
   const written = await writeAndLook(run);
-  return written.kind === 'ok' ? handOver(run, by) : written;
+  return written.kind === 'ok' ? handOverIfDue(run, by) : written;
 }
 
-async function handOver(run: Run, by: By): Promise<Outcome> {
+async function handOverIfDue(run: Run, by: By): Promise<Outcome> {
   if (keepsLeftovers(run, by)) {
     if (isFirstRun(run) || !isSettled(run)) await forgetPreview(run, by);
     return ok;

@@ -170,7 +170,7 @@ async function rehearse(
   return service && { service, pods: selected(await readPods(deps, key), service.spec?.selector ?? {}) };
 }
 
-/** In a cluster that was never switched, the hub has written slices of Services that opt in alone. */
+/** In a cluster that was never switched, the hub has written only slices of Services that opt in. */
 async function savedOn(
   { table }: SyncDeps,
   { cluster: { modeSwitch }, key, source }: InputsToRead,

@@ -9,8 +9,8 @@ import { isObserved } from '#shared/clusters/writer/mode.ts';
 import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
 import type { Ending } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
+import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import { isOfFormerService } from '#shared/controllers/slices/planned-slice.ts';
-import { labelSliceManagedBy, optInManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { decodeObjectOf, type ObjectRecord, objectsIn, readObjects } from '#shared/store/inputs/objects.ts';
 import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
@@ -107,8 +107,8 @@ async function readSaved(
     readOutputs(table, key, 'written'),
   ]);
   if (!isObserved(cluster)) return written;
-  const isByOptIn = ({ object }: OutputRecord): boolean =>
-    object?.metadata.labels?.[labelSliceManagedBy] === optInManagedBy;
+  const isByOptIn = ({ kind, object }: OutputRecord): boolean =>
+    kind === 'EndpointSlice' && object !== undefined && isOptInSlice(object);
   const ofOthers = cluster.modeSwitch.count > 0 ? written.filter((o) => !isByOptIn(o)) : [];
   return [...newestOutputs(observed, ofOthers), ...written.filter(isByOptIn)];
 }
