@@ -184,8 +184,8 @@ export class ListedThen {
     // Beside the built-in controllers the history of their writes has their Endpoints too.
     const toldSlices = told.filter((line) => !line.startsWith(inEndpoints));
     if (this.#profile.isBeside && toldSlices.join() === asked.listing.lines.join()) return undefined;
-    // What the relay reads late is on record late, and a state whose message the next one overtakes is not
-    // (docs/develop/architecture.md, "Not guaranteed").
+    // The hub records late what the relay reads late, and does not record a state whose message the next one
+    // overtakes (docs/develop/architecture.md, "Not guaranteed").
     if (this.#mayBeLate && !asked.isSettled && /was seen|no change before/.test(then.summary))
       return undefined;
     // A person may move a slice of another Service here, whose own run takes it back before the hub reads
