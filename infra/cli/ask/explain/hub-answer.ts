@@ -2,6 +2,7 @@
 import { type Health, healthOf } from '#infra/cli/ask/answer/health.ts';
 import { type Answer, answerOf } from '#infra/cli/ask/answer/service-answer.ts';
 import { type Writers, writersFor } from '#shared/clusters/writer/writer-for.ts';
+import { partState } from '#shared/workqueue/rules/item.ts';
 import { awayPods } from './away-pods.ts';
 import { missingLists, notKnown } from './cluster-known.ts';
 import { explainPods } from './explain-pods.ts';
@@ -45,16 +46,21 @@ const quirk =
 
 /**
  * Objects of the built-in controllers are known in shadow mode, those of the hub after its first write, and
- * those of other controllers never. Before the first lists none is. An object that is too large to be saved is in no snapshot.
+ * those of other controllers never. Before the first lists, and before the hub has read them, none is. An object
+ * that is too large to be saved is in no snapshot.
  */
 function isServedKnown({ saved, service, work, cluster }: ExplainInput, { slices }: Writers): boolean {
   if (saved.withoutContent?.includes('EndpointSlice')) return false;
   if (saved.slices.length > 0 || saved.endpoints || !service) return true;
   if (service.spec?.type === 'ExternalName') return true;
-  if (missingLists(cluster) !== undefined) return false;
+  if (missingLists(cluster) !== undefined || isUnread(work)) return false;
   const isFollowed = slices.by === 'built-in' || slices.by === 'opt-in';
   return isFollowed && (slices.writer !== 'built-in' || slices.task !== 'none' || work.ranAtMs > 0);
 }
+
+/** A run is pending that reads what another client, or the built-in controllers before, wrote. */
+const isUnread = (work: ExplainInput['work']): boolean =>
+  work.apiReadGeneration > partState(work, 'slices').doneGeneration;
 
 const overtaken: { readonly [S in ServiceState]?: Standing } = {
   Written: { state: 'OutOfDate', text: 'its slices are not up to date' },
@@ -100,13 +106,14 @@ export function summaryOf(
   return `${[reach, doubt, text === doubt ? '' : text].filter(Boolean).join('; ')}.`;
 }
 
-function notSaved({ saved, cluster }: ExplainInput): string {
+function notSaved({ saved, work, cluster }: ExplainInput): string {
   const unknown = 'Whether it can be reached is not known here';
   if (saved.withoutContent?.includes('EndpointSlice'))
     return `${unknown}: its slices are too large to be saved`;
-  return missingLists(cluster) === undefined
-    ? `${unknown}: the hub does not read the slices of other controllers`
-    : unknown;
+  if (missingLists(cluster) !== undefined) return unknown;
+  return isUnread(work)
+    ? `${unknown}: the hub has not read its slices yet`
+    : `${unknown}: the hub does not read the slices of other controllers`;
 }
 
 /** What the hub does not read, if it may matter. */

@@ -261,6 +261,11 @@ describe('the summary', () => {
       'Unreachable: it selects no pod; everything is written.',
     ],
     [
+      'nothing is saved before the run that reads from the API server',
+      input({ work: { ...done, generation: 4, apiReadGeneration: 4 }, saved: nothing }),
+      'Whether it can be reached is not known here: the hub has not read its slices yet; a run is pending.',
+    ],
+    [
       'there is no selector',
       input({ service: service({ selector: undefined }), saved: nothing }),
       'Whether it can be reached is not known here: the hub does not read the slices of other controllers; no selector and no annotation: its endpoints are made by hand or by another controller.',
