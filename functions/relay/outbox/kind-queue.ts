@@ -72,15 +72,13 @@ export class KindQueue {
   }
 }
 
-/** Merging two waiting moves of a slice, A→B and B→C, gives A→C: the hub never learned of B. */
+/**
+ * The hub does not learn of a state that is replaced while it waits. Two moves of a slice, A→B and B→C, give
+ * A→C, and so do its deletion from A and a new slice of that name for C.
+ */
 function fromFormerService(waiting: Entry | undefined, entry: Entry): Entry {
-  if (
-    !waiting ||
-    !('formerService' in waiting) ||
-    waiting.formerService === undefined ||
-    !('service' in entry)
-  )
-    return entry;
+  if (!waiting || !('service' in waiting) || !('service' in entry)) return entry;
   const { formerService: _, ...rest } = entry;
-  return waiting.formerService === entry.service ? rest : { ...rest, formerService: waiting.formerService };
+  const former = waiting.formerService ?? waiting.service;
+  return former === '' || former === entry.service ? rest : { ...rest, formerService: former };
 }

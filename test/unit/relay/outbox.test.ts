@@ -245,6 +245,20 @@ it('a slice that moves twice before it is sent comes from where it first was', a
   expect(sent.flatMap((m) => m.entries)).toEqual([slice(3, 'c', 'a'), slice(5, 'c')]);
 });
 
+it('a slice that is deleted and made again for another service within a window is gone from the former one', async () => {
+  const { box, clock, sent } = outbox();
+  box.put('EndpointSlice', 'n/s', slice(2, 'a'));
+  await clock.advance(0);
+  box.put('EndpointSlice', 'n/s', { ...slice(3, 'a'), deleted: true });
+  box.put('EndpointSlice', 'n/s', slice(4, 'b'));
+  await clock.advance(2_000);
+  box.put('EndpointSlice', 'n/s', slice(5, 'c', 'b'));
+  box.put('EndpointSlice', 'n/s', { ...slice(6, 'c'), deleted: true });
+  box.put('EndpointSlice', 'n/s', slice(7, 'b'));
+  await clock.advance(2_000);
+  expect(sent.flatMap((m) => m.entries)).toEqual([slice(2, 'a'), slice(4, 'b', 'a'), slice(7, 'b')]);
+});
+
 it('the outbox is quiet when nothing of the kind waits any more, though a send may be under way', async () => {
   const { box, clock } = outbox();
   box.put('Pod', 'n/a', entry('a', 2));
