@@ -14,7 +14,7 @@ import {
   optInManagedBy,
   slicesManagedBy,
 } from '#shared/kube/names.ts';
-import { isPodReady, isPodTerminal } from '#shared/kube/pods.ts';
+import { isPodReady, isPodTerminal, isServing } from '#shared/kube/pods.ts';
 import { selectorMatches } from '#shared/kube/selectors/label-selector.ts';
 import type { EndpointSlice, Pod, Service } from '#shared/kube/types.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -114,10 +114,10 @@ export class ExplainedNow {
     this.looks++;
     const recent = this.#reachedLately(key);
     for (const { pod, reachable, relation } of pods) {
-      // One that is listed and is ready no more counts as not reachable, before the controllers have noticed.
+      // One that is listed and no longer serving counts as not reachable, before the controllers have noticed.
       const mayBe =
         recent.some(({ listed, reached }) => (reachable ? listed.has(pod) : !reached.has(pod))) ||
-        (!reachable && !this.#isReady(key, pod));
+        (!reachable && !this.#isServing(key, pod));
       if (relation !== 'selected' || mayBe) continue;
       const [told, was] = reachable ? ['', 'not '] : ['not ', ''];
       this.#parts.fail(
@@ -126,11 +126,11 @@ export class ExplainedNow {
     }
   }
 
-  #isReady(key: string, name: string): boolean {
+  #isServing(key: string, name: string): boolean {
     const [namespace = ''] = key.split('/');
     const found = this.#parts.store.find('Pod', namespace, name) as unknown as Pod | undefined;
-    // One that has ended is still listed, and answers no more.
-    return found !== undefined && isPodReady(found) && !isPodTerminal(found);
+    // One that has ended, or that somebody deletes, is still listed as ready for a moment.
+    return found !== undefined && isServing(found) && !isPodTerminal(found);
   }
 
   #reachedLately(key: string): readonly Pick<Shown, 'reached' | 'listed'>[] {
