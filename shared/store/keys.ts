@@ -205,6 +205,3 @@ export function parseWorkKey(pk: string): WorkKey {
 
 export const endpointsOutput = 'endpoints';
 export const sliceOutput = (name: string): string => `slice#${escaped(name)}`;
-/** Returns the sort key of an output's delta, from the sort key of its body. */
-export const deltaOf = (sk: string): string => `delta#${sk}`;
-export const isDelta = ({ sk }: Key): boolean => sk.startsWith('delta#');

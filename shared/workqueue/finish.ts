@@ -9,14 +9,8 @@ import type { ClusterQueues, MessageQueue } from '#shared/queue/port.ts';
 import type { ParkedCopy, RetryNumbers } from '#shared/queue/wake-up-message.ts';
 import type { WorkKey } from '#shared/store/keys.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import {
-  expireLease,
-  type RunRecord,
-  type RunSaves,
-  releaseClean,
-  releaseOwing,
-  renew,
-} from './item-store.ts';
+import type { RunRecord, RunSaves } from './item-attributes.ts';
+import { expireLease, releaseClean, releaseOwing, renew } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { isClean, isDone, type PartStates, partState, partsBehind, partsToRun } from './rules/item.ts';
 import { delayUntil, newWork, retry, wakeUp } from './rules/message.ts';
@@ -57,13 +51,14 @@ export async function finishWork(
   const { after, retries, gaveUp } = decide(claim, run.outcomes, nowMs);
   await send(queues, claim, { retries, gaveUp, nowMs });
   const { leaseId, item } = claim;
-  const { triggers, newestRecord } = run;
+  const { triggers, deltas, newestRecord } = run;
   const record: RunRecord = {
     leaseId,
     generation: item.generation,
     before: item.parts,
     after,
     triggers,
+    deltas,
     newestRecord,
     nowMs,
   };

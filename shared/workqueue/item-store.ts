@@ -1,31 +1,14 @@
 /**
  * The work item in the table: one lease for all parts of the work. `claim` implements upstream's contract
  * "never two syncs of the same key at once" by a conditional write, which succeeds for only one worker until
- * the lease expires. Only this file uses the names of the attributes.
+ * the lease expires.
  */
-import { type Part, partsOf, type WorkKind, workText } from '#shared/kube/work-kinds.ts';
+import { type Part, partsOf, workText } from '#shared/kube/work-kinds.ts';
 import { dirtyKeyOf } from '#shared/store/dirty-index.ts';
 import { type WorkKey, workKey } from '#shared/store/keys.ts';
-import type { Item, Table, Value, WriteCondition } from '#shared/store/table.ts';
-import type { PartState, PartStates, WorkItem } from './rules/item.ts';
-
-/** Attributes of a part begin with its code. */
-const codes = { endpoints: 'ep', slices: 'sl', export: 'ex', import: 'im' } as const satisfies {
-  readonly [P in Part]: string;
-};
-const attributesOf = {
-  doneGeneration: 'done',
-  failures: 'tries',
-  retryNumber: 'seq',
-  retryGeneration: 'rg',
-  retryDueMs: 'at',
-} as const satisfies { readonly [F in keyof PartState]: string };
-/** Attributes with the newest generation that has the mark. */
-const marks = { apiReadGeneration: 'live', lookOnlyGeneration: 'look' } as const satisfies {
-  readonly [F in keyof WorkItem]?: string;
-};
-const fields = Object.keys(attributesOf) as (keyof PartState)[];
-const attribute = (part: Part, field: keyof PartState): string => `${codes[part]}_${attributesOf[field]}`;
+import type { Table, WriteCondition } from '#shared/store/table.ts';
+import { attribute, changeOf, decodeWork, marks, type RunRecord } from './item-attributes.ts';
+import type { WorkItem } from './rules/item.ts';
 
 export async function readWork(table: Table, service: WorkKey): Promise<WorkItem> {
   return decodeWork(service.kind, await table.get(workKey(service)));
@@ -166,24 +149,6 @@ export async function addAndClaim(
   return item && decodeWork(service.kind, item);
 }
 
-/** Attributes that a run may replace. Undefined keeps them. */
-export interface RunSaves {
-  /** New text of trigger times. Null removes it from the item. */
-  readonly triggers?: string | null | undefined;
-  /** Id of the newest record of the history, which the worker writes once the lease is released. */
-  readonly newestRecord?: number | undefined;
-}
-
-/** The recorded end of a run. */
-export interface RunRecord extends RunSaves {
-  readonly leaseId: string;
-  readonly generation: number;
-  /** The parts' states at the claim, and the changed states. */
-  readonly before: PartStates;
-  readonly after: PartStates;
-  readonly nowMs: number;
-}
-
 const leaseAttributes = ['lease', 'until'];
 const dirtyAttributes = ['dirtyAt', 'dirtyIn'];
 const dirtySince = (service: WorkKey, nowMs: number) => ({
@@ -257,39 +222,4 @@ export async function expireLease(
   const change = { set: { until: nowMs }, setIfAbsent: dirtySince(service, nowMs) };
   const item = await table.update(workKey(service), change, isHeldBy(leaseId));
   return item && decodeWork(service.kind, item);
-}
-
-function changeOf({ before, after, triggers, newestRecord, nowMs }: RunRecord): {
-  readonly set: { [attribute: string]: Value };
-  readonly remove: readonly string[];
-} {
-  const set: { [attribute: string]: Value } = { ranAt: nowMs };
-  for (const [part, state] of Object.entries(after) as [Part, PartState][]) {
-    for (const field of fields)
-      if (state[field] !== before[part]?.[field]) set[attribute(part, field)] = state[field];
-  }
-  if (typeof triggers === 'string') set['tt'] = triggers;
-  if (newestRecord !== undefined) set['h'] = newestRecord;
-  return { set, remove: triggers === null ? ['tt'] : [] };
-}
-
-export function decodeWork(kind: WorkKind, item: Item | undefined): WorkItem {
-  const number = (name: string): number => (typeof item?.[name] === 'number' ? item[name] : 0);
-  const state = (part: Part): PartState =>
-    Object.fromEntries(fields.map((field) => [field, number(attribute(part, field))])) as {
-      [F in keyof PartState]: number;
-    };
-  const id = item?.['lease'] as string | undefined;
-  return {
-    kind,
-    generation: number('gen'),
-    apiReadGeneration: number(marks.apiReadGeneration),
-    lookOnlyGeneration: number(marks.lookOnlyGeneration),
-    lease: id === undefined ? undefined : { id, untilMs: number('until') },
-    dirtyAtMs: item?.['dirtyAt'] as number | undefined,
-    ranAtMs: number('ranAt'),
-    parts: Object.fromEntries(partsOf[kind].map((part) => [part, state(part)])),
-    triggers: item?.['tt'] as string | undefined,
-    newestRecord: item?.['h'] as number | undefined,
-  };
 }

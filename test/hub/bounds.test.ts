@@ -6,6 +6,7 @@ import { defaultLimits } from '#shared/contract/limits.ts';
 import { summarizeErrors } from '#shared/controllers/slices/outcome.ts';
 import { NamespacePods, type Pods, PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
 import { readObject } from '#shared/store/inputs/objects.ts';
+import { noDeltas } from '#shared/store/outputs/deltas.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { noCounts } from '#test/support/absent-records.ts';
 import { cluster } from '#test/support/hub-world.ts';
@@ -105,6 +106,7 @@ it('a run of a cluster with more Nodes than it reads has no inputs, so that no s
       key,
       triggers,
       items: { serviceRecord, counts: noCounts },
+      deltas: noDeltas,
       source: 'written',
     });
   };
@@ -138,6 +140,7 @@ it('a worker that handles many clusters clears its nodes when they are too many'
       key,
       triggers,
       items: { serviceRecord, counts: noCounts },
+      deltas: noDeltas,
       source: 'written',
     });
   };

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { workKey } from '#shared/store/keys.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
-import { cluster } from '#test/support/hub-world.ts';
+import { bodiesOnly, cluster } from '#test/support/hub-world.ts';
 import { aPod, aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 import { differences } from '#test/worlds/simulation/promises/truth.ts';
 
@@ -123,7 +123,7 @@ it.each([
 ] as const)(
   'a run that fails because the table refuses %s gives its lease back',
   async (_, operation, call) => {
-    const { world, pass } = await smallCluster([aService(), ...pods(3)]);
+    const { world, pass } = await smallCluster([aService(), ...pods(3)], { limits: bodiesOnly });
     await pass(5);
     const refused = refuseOnce(world, operation, (text) => call.test(text));
     world.store.apply(aPod(3));

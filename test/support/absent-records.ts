@@ -1,6 +1,6 @@
 /** Records of a service before its first wake-up. */
 import type { ServiceCounts } from '#shared/store/outputs/service-counts.ts';
-import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { decodeWork } from '#shared/workqueue/item-attributes.ts';
 import { partState } from '#shared/workqueue/rules/item.ts';
 
 export const noWork = decodeWork('service', undefined);

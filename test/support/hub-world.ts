@@ -30,7 +30,7 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import type { Mode } from '#shared/clusters/writer/mode.ts';
 import type { ClusterSettings } from '#shared/contract/cluster-settings.ts';
 import type { EndpointDelayReport } from '#shared/contract/endpoint-delay.ts';
-import { defaultLimits } from '#shared/contract/limits.ts';
+import { defaultLimits, type Limits } from '#shared/contract/limits.ts';
 import type { ClusterMetrics } from '#shared/contract/metrics.ts';
 import type { OptIn } from '#shared/controllers/opt-in/writer.ts';
 import { fieldManagerOf } from '#shared/kube/names.ts';
@@ -50,6 +50,10 @@ import { memoryClusterQueues } from './memory/queue-memory.ts';
 import { memoryTable } from './memory/table-memory.ts';
 
 export const cluster = 'c';
+
+/** There is no room for deltas, so each output is saved as a body. */
+export const bodiesOnly: Limits = { ...defaultLimits, sync: { ...defaultLimits.sync, unitBytes: 1 } };
+
 const { pageSize } = defaultLimits.relay;
 
 export interface HubWorldOptions {
@@ -70,6 +74,7 @@ export interface HubWorldOptions {
   readonly pods?: Pods;
   /** Sees every observation, with its dimensions; `HubWorld.metrics` has the sums. */
   readonly metrics?: Metrics;
+  readonly limits?: Limits;
   /** Sweep's flush after each cluster. */
   readonly flush?: () => void;
   /** Sweep's metrics of clusters, all by default. */
@@ -149,7 +154,7 @@ export class HubWorld {
       reaches: () => true,
       metrics,
       log,
-      limits: defaultLimits,
+      limits: options.limits ?? defaultLimits,
       now: () => this.now,
       random: options.random ?? (() => 0.5),
       newLeaseId: () => `lease-${++leases}`,

@@ -60,7 +60,7 @@ const queries: Record<string, Bound> = {
   'shared/store/outputs/outputs.ts forgetOutputs': 'bounded',
   'shared/store/outputs/outputs.ts readOddServices': 'keys',
   'shared/store/outputs/outputs.ts readOutputHeads': 'bounded',
-  'shared/store/outputs/outputs.ts readSaved': 'bounded',
+  'shared/store/outputs/outputs.ts readBodies': 'bounded',
   'shared/store/outputs/service-counts.ts listHints': 'paged',
   'shared/store/outputs/service-counts.ts totalGauges': 'paged',
   'shared/store/outputs/shadow-record.ts listDifferences': 'paged',

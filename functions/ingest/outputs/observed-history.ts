@@ -35,8 +35,7 @@ export async function recordObserved(
   const { historyDays: days } = cluster.settings;
   if (days === 0) return undefined;
   try {
-    const ofBody = { isEnough: () => true, source: 'observed' } as const;
-    const before = await readOutput(deps.table, service, record, ofBody);
+    const before = await readOutput(deps.table, service, record, 'observed');
     if (before && !isLater(record, before)) return before.observed;
     const isListed = listedAt !== undefined;
     const [from, after] = [addressesBefore(before, record, isListed), addressesIn(record)];

@@ -12,16 +12,19 @@ import type { OutputEntry } from '#shared/queue/messages.ts';
 import { readFence } from '#shared/store/inputs/lists.ts';
 import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
+import type { OutputDeltas } from '#shared/store/outputs/deltas.ts';
+import { sortKeyOf } from '#shared/store/outputs/output-items.ts';
 import {
   type OutputObject,
   type OutputRecord,
   readOutput,
-  type SavedBody,
   saveOutput,
 } from '#shared/store/outputs/outputs.ts';
+import type { Table } from '#shared/store/table.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
+import { readDeltas } from '#shared/workqueue/written-outputs.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { classify, mayBeWithoutService, type Observation } from './echo.ts';
 import { recordObserved } from './observed-history.ts';
@@ -41,14 +44,31 @@ export async function applyObserved(
     isObserved(cluster) &&
     versionOf(incarnation, message.asOf) < (await readFence(store.table, cluster.id, kind));
   const unclear: OutputEntry[] = [];
+  const source = { kind, listedAt, deltasOf: deltasByService(store.table) };
   await concurrently(16, entries, async (seen) => {
     context.checkTime();
     if (kind === 'EndpointSlice' && context.parts.some((part) => part.onSlice(context, seen))) return;
     if (isObserved(cluster) && !(await isOptInSlice(context, kind, seen)))
       await saveWhereSeen(context, { kind, listedAt, isLate }, seen);
-    else if (await needsSecondLook(context, kind, seen, listedAt)) unclear.push(seen);
+    else if (await needsSecondLook(context, source, seen)) unclear.push(seen);
   });
   if (unclear.length > 0) await sendForSecondLook(context, message, unclear);
+}
+
+/** Where entries come from that may be sync's own writes. */
+interface OwnSource extends Pick<Source, 'kind' | 'listedAt'> {
+  readonly deltasOf: (service: ServiceKey) => Promise<OutputDeltas>;
+}
+
+/** Reads the deltas of each Service once a message, and before any of its bodies. */
+function deltasByService(table: Table): OwnSource['deltasOf'] {
+  const reads = new Map<string, Promise<OutputDeltas>>();
+  return (service) => {
+    const key = `${service.namespace}/${service.name}`;
+    const read = reads.get(key) ?? readDeltas(table, service);
+    reads.set(key, read);
+    return read;
+  };
 }
 
 /**
@@ -57,21 +77,18 @@ export async function applyObserved(
  */
 async function needsSecondLook(
   context: MessageContext,
-  kind: OutputKind,
+  source: OwnSource,
   seen: OutputEntry,
-  listedAt: Version | undefined,
 ): Promise<boolean> {
   const { cluster, incarnation } = context;
+  const version = versionOf(incarnation, seen.resourceVersion);
   for (const name of new Set([seen.service, seen.formerService])) {
     if (!name) continue;
     const service = { cluster: cluster.id, namespace: seen.namespace, name };
-    const observation = await observe(context, service, {
-      kind,
-      seen,
-      version: versionOf(incarnation, seen.resourceVersion),
-      listedAt,
-    });
-    if ((await wakeIfConcerned(context, service, observation)) === 'unclear') return true;
+    const deltas = await source.deltasOf(service);
+    const { kind, listedAt } = source;
+    const observation = await observe(context, service, { kind, seen, version, listedAt, deltas });
+    if (observation && (await wakeIfConcerned(context, service, observation)) === 'unclear') return true;
   }
   return false;
 }
@@ -108,16 +125,17 @@ async function wakeIfConcerned(
   }
 }
 
+/** Resolves to undefined for an echo: sync has saved this version, or a newer one. */
 async function observe(
   { deps, store }: MessageContext,
   service: ServiceKey,
-  entry: Pick<Observation, 'kind' | 'seen' | 'version' | 'listedAt'>,
-): Promise<Observation> {
+  { deltas, ...entry }: Omit<Observation, 'saved' | 'isWithoutService'> & { readonly deltas: OutputDeltas },
+): Promise<Observation | undefined> {
   const { kind, seen, version, listedAt } = entry;
-  // A list may be of a restored history, which is older than a delta. A body of one unit lacks a delta.
-  const isEnough = (body: SavedBody): boolean =>
-    body.version >= version && (listedAt === undefined || body.bytes <= deps.limits.sync.unitBytes);
-  const saved = await readOutput(deps.table, service, { kind, name: seen.name }, { isEnough });
+  const output = { kind, name: seen.name };
+  const delta = deltas.get(sortKeyOf(output));
+  if (delta && delta.version >= version && listedAt === undefined && !seen.secondLook) return undefined;
+  const saved = await readOutput(deps.table, service, output, deltas);
   const observation = { ...entry, saved, isWithoutService: false };
   if (!mayBeWithoutService(observation)) return observation;
   return {
@@ -168,6 +186,7 @@ async function isOptInSlice(
         deps.table,
         { cluster: cluster.id, namespace: seen.namespace, name },
         { kind, name: seen.name },
+        'written',
       ),
     ),
   );
@@ -233,12 +252,7 @@ const readSeen = (
   kind: OutputKind,
   { namespace, service, name }: OutputEntry,
 ): Promise<OutputRecord | undefined> =>
-  readOutput(
-    deps.table,
-    { cluster: cluster.id, namespace, name: service },
-    { kind, name },
-    { isEnough: () => true, source: 'observed' },
-  );
+  readOutput(deps.table, { cluster: cluster.id, namespace, name: service }, { kind, name }, 'observed');
 
 /**
  * Shadow mode: sync compares with what the cluster's own controllers wrote, each time that changes. An event

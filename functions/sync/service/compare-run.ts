@@ -18,10 +18,10 @@ import {
 
 export const compareInShadowMode: ServiceStep<AdmittedRun, ComparedRun> = async (run) => {
   if (run.admission.kind !== 'compare') return { next: { ...run, observed: undefined } };
-  const { deps, cluster, claim, items, reads } = run;
+  const { deps, cluster, claim, items, deltas, reads } = run;
   const key = claim.service;
   const observed = await readInputs(deps, {
-    ...{ cluster, key, triggers: reads.triggers, items },
+    ...{ cluster, key, triggers: reads.triggers, items, deltas },
     source: 'observed',
   });
   const { to, forgotten } = await taskBeside(run, observed);
@@ -34,10 +34,13 @@ export const compareInShadowMode: ServiceStep<AdmittedRun, ComparedRun> = async 
   };
 };
 
-async function taskBeside({ deps, cluster, claim }: AdmittedRun, observed: Inputs): Promise<TaskBeside> {
+async function taskBeside(
+  { deps, cluster, claim, deltas }: AdmittedRun,
+  observed: Inputs,
+): Promise<TaskBeside> {
   const isOn = writesOptIn(cluster);
   if (!claim.parts.includes('slices') || !(isOn || mayWithdraw(deps, cluster))) return { to: 'compare' };
-  const written = await readOutputs(deps.table, claim.service);
+  const written = await readOutputs(deps.table, claim.service, deltas);
   if (!isOn)
     return withdrawalOf(deps, { key: claim.service, incarnation: cluster.incarnation }, observed, written);
   return { to: concernsOptIn(observed, written, { ...claim, cluster }) ? 'write' : 'compare' };

@@ -18,12 +18,12 @@ export const readRun: ServiceStep<ComparedRun, ReadRun> = async (compared) => {
 };
 
 async function connectAndRead({ deps, cluster, claim, deadlineMs, ...read }: ComparedRun): Promise<Run> {
-  const { items, observed, reads } = read;
+  const { items, observed, reads, deltas } = read;
   const left = timeLeft(deps, deadlineMs);
   const { api, named } = await connect(deps, cluster, left.call);
   const brief = await deps.cluster(named, left.brief);
   const inputs = await readInputs(deps, {
-    ...{ cluster, key: claim.service, triggers: reads.triggers, items },
+    ...{ cluster, key: claim.service, triggers: reads.triggers, items, deltas },
     source: 'written',
     prefetched: await reads.inputs,
   });
@@ -34,6 +34,7 @@ async function connectAndRead({ deps, cluster, claim, deadlineMs, ...read }: Com
     key: claim.service,
     api,
     brief,
+    deltas,
     work: claim.item,
     rounds: claim.message.requeues ?? 0,
     inputs,

@@ -3,6 +3,7 @@
  * writes with preconditions, proof of the lease, save (docs/develop/architecture.md, "Invariants"). The lease was
  * taken by the caller, who also frees it.
  */
+import { decodeDeltas } from '#shared/store/outputs/deltas.ts';
 import { ok } from '#shared/workqueue/rules/outcome.ts';
 import { outcomeOf } from '../admission/failure-outcome.ts';
 import { isRefusedWhileOff, reportedRefusal } from '../controllers/opt-in-off.ts';
@@ -34,7 +35,8 @@ export async function reconcileService(deps: SyncDeps, started: StartedRun): Pro
   try {
     const [cluster, items] = await forAdmission;
     if (!cluster) return nothingDone({ claim, cluster }, ok);
-    return await withFailures({ ...started, deps, cluster, items, reads: { inputs, triggers } });
+    const deltas = decodeDeltas(claim.item.deltas);
+    return await withFailures({ ...started, deps, cluster, items, deltas, reads: { inputs, triggers } });
   } finally {
     // The run may have ended without some of the reads.
     await Promise.allSettled([ended, triggers]);

@@ -1,9 +1,12 @@
 /**
- * Outputs are saved only while the lease is held. A worker that takes the lease over after the proof reads
- * from the API server and sees our writes. A worker that took it over before is woken by their events.
+ * Outputs are saved only while the lease is held: the deltas by the condition of the write that frees it, and
+ * new bodies by the clock. A worker that takes the lease over after this proof reads from the API server and
+ * sees our writes. A worker that took it over before is woken by their events.
  */
 import { allToEnd } from '#shared/concurrently.ts';
 import { outputKindOf } from '#shared/kube/controllers.ts';
+import { encodeDeltas, roomForDeltas } from '#shared/store/outputs/deltas.ts';
+import { kindOfOutputItem } from '#shared/store/outputs/output-items.ts';
 import { forgetOutputs, saveOutputs } from '#shared/store/outputs/outputs.ts';
 import { type ServiceCounts, saveCounts } from '#shared/store/outputs/service-counts.ts';
 import { saveTriggers } from '#shared/store/triggers.ts';
@@ -23,32 +26,47 @@ export async function saveRun(written: WrittenRun): Promise<RunResult> {
   const { deps, cluster, claim, run, outcomes } = written;
   const { server, inputs, nextTrackers: next } = run;
   const counts: ServiceCounts = { gauges: next.gauges, foreign: foreignAfter(run), hints: next.hints };
-  let isSaved = true;
-  if (server.needsLeaseCheck) isSaved = await saveWithOutputs(written, counts);
-  else await saveCounts(deps.table, run.key, counts, run.counts);
   const triggers = { next: next.triggers, stored: inputs.triggers };
   const text = await saveTriggers(deps.table, run.key, triggers, deps.limits.sync);
   const isUnchanged = text === (claim.item.triggers ?? null);
+  let saved: SavedOutputs = { isNewest: true };
+  if (server.needsLeaseCheck) saved = await saveWithOutputs(written, counts, text?.length ?? 0);
+  else await saveCounts(deps.table, run.key, counts, run.counts);
   return {
     cluster,
     queues: cluster.queues,
     outcomes,
-    ...{ server, api: run.brief, inputs, notes: run.notes, isUnsaved: !isSaved },
+    ...{ server, api: run.brief, inputs, notes: run.notes, isUnsaved: !saved.isNewest },
     triggers: isUnchanged ? undefined : text,
+    deltas: saved.deltas,
   };
 }
 
-/** Resolves to false if the table holds newer outputs. */
-async function saveWithOutputs({ deps, run, outcomes }: WrittenRun, counts: ServiceCounts): Promise<boolean> {
-  const { key, server, inputs } = run;
-  const toSave = { bodies: inputs.bodies, changed: server.unsaved };
-  const [isSaved] = await allToEnd([
-    saveOutputs(deps.table, key, toSave, deps.limits.sync),
+interface SavedOutputs {
+  /** False if the table holds newer outputs. */
+  readonly isNewest: boolean;
+  readonly deltas?: Uint8Array | null;
+}
+
+async function saveWithOutputs(
+  { deps, claim, run, outcomes }: WrittenRun,
+  counts: ServiceCounts,
+  triggersBytes: number,
+): Promise<SavedOutputs> {
+  const { key, server, inputs, deltas: before } = run;
+  const { unitBytes, savedBytes } = deps.limits.sync;
+  const outputs = { before: inputs.outputs, bodies: inputs.bodies, deltas: before, changed: server.unsaved };
+  const deltaBytes = roomForDeltas(claim.item.bytes + triggersBytes, inputs.bodies, unitBytes);
+  const [{ deltas, isNewest }] = await allToEnd([
+    saveOutputs(deps.table, key, outputs, { deltaBytes, savedBytes }),
     saveCounts(deps.table, key, counts, run.counts),
   ]);
   // Each controller by itself: the other may take long, and by then there may be a new service of that name.
   const done = [...outcomes].filter(([, o]) => o.kind === 'ok').map(([c]) => outputKindOf[c]);
   if (!inputs.service) await forgetOutputs(deps.table, key, done);
   await countForeign(run, counts.foreign);
-  return isSaved;
+  const kept = inputs.service
+    ? deltas
+    : new Map([...deltas].filter(([sk]) => !done.includes(kindOfOutputItem(sk))));
+  return { isNewest, deltas: encodeDeltas(kept) };
 }

@@ -1,6 +1,7 @@
 /** What the steps of a service's run hand on, in the order in which they find it. */
 import type { ClusterRecord } from '#shared/clusters/record.ts';
 import type { Controller } from '#shared/kube/controllers.ts';
+import type { OutputDeltas } from '#shared/store/outputs/deltas.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { Outcome } from '#shared/workqueue/rules/outcome.ts';
 import type { Admission, Applicant } from '../admission/admission.ts';
@@ -20,6 +21,8 @@ export interface BegunRun extends StartedRun {
   readonly deps: SyncDeps;
   readonly cluster: ClusterRecord;
   readonly items: ServiceItems;
+  /** Of the outputs, as the lease was taken. */
+  readonly deltas: OutputDeltas;
   readonly reads: BegunReads;
 }
 

@@ -13,16 +13,20 @@ import type { EndpointSlice, Endpoints, Node, Pod, Service } from '#shared/kube/
 import { PodsTooLarge } from '#shared/store/inputs/namespace-pods.ts';
 import { decodeObjectOf, type ObjectRecord, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
+import type { OutputDeltas } from '#shared/store/outputs/deltas.ts';
 import { newestOutputs } from '#shared/store/outputs/newest-outputs.ts';
 import {
   type OutputRecord,
   type OutputSource,
+  readBodies,
+  readObservedOutputs,
   readOutputs,
-  readSaved,
   type SavedBodies,
   type SavedOutputs,
+  savedOutputs,
 } from '#shared/store/outputs/outputs.ts';
 import { readCounts, type ServiceCounts } from '#shared/store/outputs/service-counts.ts';
+import type { Item } from '#shared/store/table.ts';
 import type { StoredTriggers } from '#shared/store/triggers.ts';
 import type { SyncDeps } from './deps.ts';
 import { admittedScope, nodesOf } from './kept-nodes.ts';
@@ -72,7 +76,7 @@ export async function readServiceItems({ table }: SyncDeps, key: ServiceKey): Pr
 export interface PrefetchedInputs {
   /** `ClusterRecord.cacheScope` that is expected: with another one none of it counts. */
   readonly scope: string;
-  readonly saved: SavedOutputs;
+  readonly bodies: readonly Item[];
   readonly pods: readonly ProjectedPod[];
 }
 
@@ -85,8 +89,8 @@ export async function prefetchInputs(deps: SyncDeps, key: ServiceKey): Promise<P
   const scope = admittedScope(deps, key.cluster);
   if (scope === undefined) return undefined;
   try {
-    const [saved, pods] = await allToEnd([readSaved(deps.table, key), readPods(deps, key)]);
-    return { scope, saved, pods };
+    const [bodies, pods] = await allToEnd([readBodies(deps.table, key), readPods(deps, key)]);
+    return { scope, bodies, pods };
   } catch (error) {
     // The Service may need no pods. Otherwise the run reads them again.
     if (error instanceof PodsTooLarge) return undefined;
@@ -99,6 +103,8 @@ export interface InputsToRead {
   readonly key: ServiceKey;
   readonly triggers: Promise<StoredTriggers>;
   readonly items: ServiceItems;
+  /** Of what sync has written, as the lease was taken. */
+  readonly deltas: OutputDeltas;
   /**
    * `observed`: compares with the outputs that the relay saw. `written`: writes, from the outputs that sync
    * has saved.
@@ -113,7 +119,7 @@ export async function readInputs(deps: SyncDeps, toRead: InputsToRead): Promise<
   const service = stored && withOptInSelectorFor(stored, cluster);
   const prefetched = countingPrefetch(toRead);
   const [{ outputs, bodies }, triggers, { namespacePods, nodes }, rehearsal] = await allToEnd([
-    prefetched?.saved ?? savedOn(deps, toRead),
+    prefetched ? savedOutputs(prefetched.bodies, toRead.deltas) : savedOn(deps, toRead),
     toRead.triggers,
     selectsPods(service) ? readPodsAndNodes(deps, toRead, prefetched?.pods) : nothingToSelect,
     stored && rehearse(deps, toRead, stored),
@@ -173,14 +179,15 @@ async function rehearse(
 /** In a cluster that was never switched, the hub has written only slices of Services that opt in. */
 async function savedOn(
   { table }: SyncDeps,
-  { cluster: { modeSwitch }, key, source }: InputsToRead,
+  { cluster: { modeSwitch }, key, source, deltas }: InputsToRead,
 ): Promise<SavedOutputs> {
-  if (source === 'written') return readSaved(table, key, source);
-  const [saved, written] = await allToEnd([
-    readSaved(table, key, source),
-    modeSwitch.count > 0 ? readOutputs(table, key) : [],
+  if (source === 'written') return savedOutputs(await readBodies(table, key), deltas);
+  const [observed, written] = await allToEnd([
+    readObservedOutputs(table, key),
+    modeSwitch.count > 0 ? readOutputs(table, key, deltas) : [],
   ]);
-  return { ...saved, outputs: newestOutputs(saved.outputs, written).filter((o) => !isOursByOptIn(o)) };
+  const outputs = newestOutputs(observed, written).filter((o) => !isOursByOptIn(o));
+  return { outputs, bodies: new Map() };
 }
 
 /** Rejects with PodsTooLarge. */

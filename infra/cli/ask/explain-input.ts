@@ -4,7 +4,6 @@
  */
 
 import type { ExplainedSet, ExplainInput, KnownPod } from '#infra/cli/ask/explain/input.ts';
-import type { ClusterRecord } from '#shared/clusters/record.ts';
 import { isObserved } from '#shared/clusters/writer/mode.ts';
 import { conflictUntilMs } from '#shared/clusters/writer/service-conflict.ts';
 import type { Ending } from '#shared/controllers/history/history-record.ts';
@@ -15,9 +14,10 @@ import type { EndpointSlice, Endpoints, Node } from '#shared/kube/types.ts';
 import { decodeObjectOf, type ObjectRecord, objectsIn, readObjects } from '#shared/store/inputs/objects.ts';
 import { podForAnswers } from '#shared/store/inputs/pod-for-answers.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
+import { decodeDeltas } from '#shared/store/outputs/deltas.ts';
 import { recordsSince } from '#shared/store/outputs/history-records.ts';
 import { newestOutputs } from '#shared/store/outputs/newest-outputs.ts';
-import { type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
+import { type OutputRecord, readObservedOutputs, readOutputs } from '#shared/store/outputs/outputs.ts';
 import { readCounts } from '#shared/store/outputs/service-counts.ts';
 import { readDifference } from '#shared/store/outputs/shadow-record.ts';
 import type { Table } from '#shared/store/table.ts';
@@ -50,13 +50,13 @@ interface OfService extends Pick<ExplainInput, 'cluster' | 'namespace' | 'name' 
 export async function readServiceInput(table: Table, { record, ...known }: OfService): Promise<ExplainInput> {
   const { cluster, namespace, name, now } = known;
   const key = { cluster: cluster.id, namespace, name };
-  const [outputs, work, difference, { foreign, hints }] = await Promise.all([
-    readSaved(table, key, cluster),
+  const [work, difference, { foreign, hints }] = await Promise.all([
     readWork(table, { ...key, kind: 'service' }),
     readDifference(table, key),
     readCounts(table, key),
   ]);
-  const [lastEnding, { triggers }] = await Promise.all([
+  const [outputs, lastEnding, { triggers }] = await Promise.all([
+    readSaved(table, key, { cluster, work }),
     readLastEnding(table, key, work),
     readTriggers(table, key, work.triggers),
   ]);
@@ -100,11 +100,11 @@ async function readLastEnding(
 async function readSaved(
   table: Table,
   key: ServiceKey,
-  cluster: ClusterRecord,
+  { cluster, work }: Pick<ExplainInput, 'cluster' | 'work'>,
 ): Promise<readonly OutputRecord[]> {
   const [observed, written] = await Promise.all([
-    isObserved(cluster) ? readOutputs(table, key, 'observed') : [],
-    readOutputs(table, key, 'written'),
+    isObserved(cluster) ? readObservedOutputs(table, key) : [],
+    readOutputs(table, key, decodeDeltas(work.deltas)),
   ]);
   if (!isObserved(cluster)) return written;
   const isByOptIn = ({ kind, object }: OutputRecord): boolean =>

@@ -19,9 +19,10 @@ import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { recordsSince } from '#shared/store/outputs/history-records.ts';
-import { type OutputObject, readOutputs } from '#shared/store/outputs/outputs.ts';
+import type { OutputObject } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
+import { readWrittenOutputs } from '#shared/workqueue/written-outputs.ts';
 import { mostObserved, readObserved } from './read-observed.ts';
 import { unknownService } from './unknown-service.ts';
 
@@ -138,7 +139,7 @@ export interface Known {
 export async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
   const [record, saved] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
-    readOutputs(table, key),
+    readWrittenOutputs(table, key),
   ]);
   const service = decodeObjectOf('Service', record);
   const outputs = saved.flatMap(({ object }) => (object ? [object] : []));

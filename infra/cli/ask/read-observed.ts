@@ -13,7 +13,7 @@ import { isOfFormerService } from '#shared/controllers/slices/planned-slice.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { readObservedTexts } from '#shared/store/outputs/observed-records.ts';
-import { type OutputName, type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
+import { type OutputName, type OutputRecord, readObservedOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { incarnationOf } from '#shared/store/version.ts';
 
@@ -29,7 +29,7 @@ export async function explainObserved(
   asked: AskedOfCluster,
 ): Promise<Then | undefined> {
   // Records are written before the states are saved: one that is newer than its output is not applied yet.
-  const saved = await readOutputs(table, key, 'observed');
+  const saved = await readObservedOutputs(table, key);
   const records = await readObserved(table, key, mostObserved);
   const ofOutput = Map.groupBy(records, ({ output }) => `${output.kind} ${output.name}`);
   const outputs = saved.map((output): ObservedOutput => {

@@ -1,17 +1,13 @@
-/**
- * The items of an output: its body, which is the deflated object, and its delta, which is the difference
- * between the object and that body. A delta takes one write unit for an output of any size. Pure
- * (docs/develop/decisions/0018).
- */
+/** The item of an output: its body, which is the deflated object (docs/develop/decisions/0018). Pure. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ObservedSoFar } from '#shared/kube/listed-endpoints.ts';
 import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
 import { itemSize } from '../item-size.ts';
-import { endpointsOutput } from '../keys.ts';
-import type { Item, Key } from '../table.ts';
+import { endpointsOutput, sliceOutput } from '../keys.ts';
+import { type Item, type Key, numberOf, textIn } from '../table.ts';
 import { noVersion, type Version } from '../version.ts';
-import { edited, editOf, type TextEdit } from './text-edit.ts';
+import { edited, type TextEdit } from './text-edit.ts';
 
 export type OutputObject = Endpoints | EndpointSlice;
 
@@ -41,9 +37,28 @@ export interface SavedBody {
   readonly text: string | undefined;
   /** Size of the item, bytes. */
   readonly bytes: number;
-  /** The version of the delta that was read with it. */
-  readonly deltaVersion?: Version;
 }
+
+/** The difference between an output and its body. */
+export interface OutputDelta {
+  readonly version: Version;
+  /** Version of the body that it changes. */
+  readonly of: Version;
+  /** metadata.generation, or 0 for Endpoints. */
+  readonly generation: number;
+  readonly edit: TextEdit;
+}
+
+/** Bodies by the sort key of their items. */
+export type SavedBodies = ReadonlyMap<string, SavedBody>;
+
+export interface OutputName {
+  readonly kind: OutputKind;
+  readonly name: string;
+}
+
+export const sortKeyOf = ({ kind, name }: OutputName): string =>
+  kind === 'Endpoints' ? endpointsOutput : sliceOutput(name);
 
 /**
  * Maximum size of a deflated object that fits into an item of DynamoDB (400 KB) with its key and its other
@@ -90,29 +105,6 @@ function metadataOnly({ metadata }: OutputObject): OutputObject {
 
 const ownershipLabels: readonly string[] = [labelServiceName, labelSliceManagedBy, labelEndpointsManagedBy];
 
-/**
- * Returns undefined if the body cannot be the base of a delta, if the delta takes more than a unit, or if the
- * body itself takes a unit only.
- */
-export function deltaItem(
-  key: Key,
-  { version, uid, generation, object }: OutputRecord,
-  body: SavedBody,
-  unitBytes: number,
-): Item | undefined {
-  if (
-    !object ||
-    body.text === undefined ||
-    body.uid !== uid ||
-    version <= body.version ||
-    body.bytes <= unitBytes
-  )
-    return undefined;
-  const edit = deflateRawSync(JSON.stringify(editOf(body.text, JSON.stringify(object))));
-  const item = { ...key, v: version, of: body.version, ...(generation > 0 && { g: generation }), d: edit };
-  return itemSize(item) <= unitBytes ? item : undefined;
-}
-
 export function savedBodyOf(item: Item): SavedBody {
   const { uid, version } = headOf(item);
   const body = item['b'] as Uint8Array | undefined;
@@ -120,26 +112,19 @@ export function savedBodyOf(item: Item): SavedBody {
 }
 
 /** `body` is the decoded body of `item`. */
-export function decodeOutput(item: Item, body: SavedBody, delta: Item | undefined): OutputRecord {
+export function decodeOutput(item: Item, body: SavedBody, delta: OutputDelta | undefined): OutputRecord {
   const kind = kindOfOutputItem(item.sk);
-  const metadata = item['m'] as string | undefined;
-  const newer = delta && isNewerThanBody(delta, item, body) ? delta : undefined;
-  const saved = { ...headOf(item), kind, generation: generationOf(item) };
+  const metadata = textIn(item, 'm');
+  const newer = delta && delta.version > body.version && isThere(item) ? delta : undefined;
+  const saved = { ...headOf(item), kind, generation: numberOf(item, 'g') };
   const object = (JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null) ?? undefined;
-  // The delta belongs to a body that was replaced by a body older than the delta.
-  const isLost = newer !== undefined && (newer['of'] !== body.version || body.text === undefined);
+  // A late worker has put an older body in the place of the delta's.
+  const isLost = newer !== undefined && (newer.of !== body.version || body.text === undefined);
   if (metadata !== undefined || isLost)
     return { ...saved, object: object && metadataOnly(object), isMetadataOnly: true };
   if (!newer) return { ...saved, object, ...observedIn(item) };
-  const edit = JSON.parse(inflateRawSync(newer['d'] as Uint8Array).toString()) as TextEdit;
-  const now = JSON.parse(edited(body.text as string, edit)) as OutputObject;
-  return { ...saved, version: versionOf(newer), generation: generationOf(newer), object: now };
-}
-
-/** A late worker may save a delta of a former body after another worker has found the output deleted. */
-function isNewerThanBody(delta: Item, item: Item, body: SavedBody): boolean {
-  const isLate = !isThere(item) && (delta['of'] as Version) <= body.version;
-  return versionOf(delta) > body.version && !isLate;
+  const now = JSON.parse(edited(body.text as string, newer.edit)) as OutputObject;
+  return { ...saved, version: newer.version, generation: newer.generation, object: now };
 }
 
 export const headOf = (item: Item): Pick<OutputRecord, 'name' | 'uid' | 'version'> => ({
@@ -162,4 +147,3 @@ function observedIn({ h }: Item): Pick<OutputRecord, 'observed'> {
 }
 
 const versionOf = (item: Item): Version => (item['v'] as Version | undefined) ?? noVersion;
-const generationOf = (item: Item): number => (item['g'] as number | undefined) ?? 0;

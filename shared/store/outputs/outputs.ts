@@ -6,10 +6,7 @@ import { allToEnd, concurrently } from '#shared/concurrently.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { ClusterStore } from '../cluster-store.ts';
 import {
-  deltaOf,
-  endpointsOutput,
   escaped,
-  isDelta,
   oddServicesOf,
   outputsOf,
   type ServiceKey,
@@ -19,28 +16,23 @@ import {
 } from '../keys.ts';
 import { absentOr, type Item, type Key, type KeyRange, type Table, type WriteCondition } from '../table.ts';
 import type { Version } from '../version.ts';
+import { divide, noDeltas, type OutputDeltas, type OutputsToSave } from './deltas.ts';
 import {
   bodyItem,
   decodeOutput,
-  deltaItem,
   headOf,
   isThere,
   kindOfOutputItem,
   maxSavedBytes,
+  type OutputName,
   type OutputRecord,
+  type SavedBodies,
   type SavedBody,
   savedBodyOf,
+  sortKeyOf,
 } from './output-items.ts';
 
-export type { OutputObject, OutputRecord, SavedBody } from './output-items.ts';
-
-export interface OutputName {
-  readonly kind: OutputKind;
-  readonly name: string;
-}
-
-/** Bodies by the sort key of their items. */
-export type SavedBodies = ReadonlyMap<string, SavedBody>;
+export type { OutputName, OutputObject, OutputRecord, SavedBodies, SavedBody } from './output-items.ts';
 
 export interface SavedOutputs {
   readonly outputs: readonly OutputRecord[];
@@ -55,58 +47,56 @@ export type OutputSource = 'written' | 'observed';
 
 const partition = (source: OutputSource, s: ServiceKey): string =>
   (source === 'written' ? outputsOf : seenOf)(s);
-const sortKey = ({ kind, name }: OutputName): string =>
-  kind === 'Endpoints' ? endpointsOutput : sliceOutput(name);
 const keyOf = (source: OutputSource, s: ServiceKey, name: OutputName): Key => ({
   pk: partition(source, s),
-  sk: sortKey(name),
+  sk: sortKeyOf(name),
 });
 
-export async function readOutputs(
+/** Reads the items of the bodies, for `savedOutputs`. */
+export const readBodies = (
   table: Table,
   service: ServiceKey,
   source: OutputSource = 'written',
-): Promise<readonly OutputRecord[]> {
-  return (await readSaved(table, service, source)).outputs;
-}
+): Promise<readonly Item[]> => table.query(partition(source, service));
 
-export async function readSaved(
-  table: Table,
-  service: ServiceKey,
-  source: OutputSource = 'written',
-): Promise<SavedOutputs> {
-  const items = await table.query(partition(source, service));
-  const deltas = new Map(items.filter(isDelta).map((item) => [item.sk, item]));
+/**
+ * `deltas`: of the work item, which was read before the bodies. A body that was saved in between is then newer
+ * than its delta.
+ */
+export function savedOutputs(items: readonly Item[], deltas: OutputDeltas): SavedOutputs {
   const bodies = new Map<string, SavedBody>();
-  const outputs = items
-    .filter((item) => !isDelta(item))
-    .map((item) => {
-      const body = savedBodyOf(item);
-      const delta = deltas.get(deltaOf(item.sk));
-      bodies.set(item.sk, delta ? { ...body, deltaVersion: headOf(delta).version } : body);
-      return decodeOutput(item, body, delta);
-    });
+  const outputs = items.map((item) => {
+    const body = savedBodyOf(item);
+    bodies.set(item.sk, body);
+    return decodeOutput(item, body, deltas.get(item.sk));
+  });
   return { outputs, bodies };
 }
 
-export interface ReadOptions {
-  /** If the body is enough, its delta is not read. */
-  readonly isEnough?: (body: SavedBody) => boolean;
-  readonly source?: OutputSource;
-}
+/** Reads what sync wrote. `deltas` as in `savedOutputs`. */
+export const readOutputs = async (
+  table: Table,
+  service: ServiceKey,
+  deltas: OutputDeltas,
+): Promise<readonly OutputRecord[]> => savedOutputs(await readBodies(table, service), deltas).outputs;
 
+/** Reads what the cluster's own controllers wrote. */
+export const readObservedOutputs = async (
+  table: Table,
+  service: ServiceKey,
+): Promise<readonly OutputRecord[]> =>
+  savedOutputs(await readBodies(table, service, 'observed'), noDeltas).outputs;
+
+/** Without the deltas of what sync wrote, the version may be older than the saved one. */
 export async function readOutput(
   table: Table,
   service: ServiceKey,
   name: OutputName,
-  { isEnough = () => false, source = 'written' }: ReadOptions = {},
+  from: OutputDeltas | OutputSource,
 ): Promise<OutputRecord | undefined> {
-  const key = keyOf(source, service, name);
-  const item = await table.get(key);
-  if (!item) return undefined;
-  const body = savedBodyOf(item);
-  const delta = isEnough(body) ? undefined : await table.get({ ...key, sk: deltaOf(key.sk) });
-  return decodeOutput(item, body, delta);
+  const [source, deltas] = typeof from === 'string' ? [from, noDeltas] : (['written', from] as const);
+  const item = await table.get(keyOf(source, service, name));
+  return item && decodeOutput(item, savedBodyOf(item), deltas.get(item.sk));
 }
 
 /**
@@ -213,59 +203,39 @@ const isNewer = ({ version, object }: OutputRecord, again = false): WriteConditi
 const isAfter = ({ version }: OutputRecord): WriteCondition => ({ attribute: 'v', is: '>', value: version });
 const isVersion = (version: Version): WriteCondition => ({ attribute: 'v', is: '=', value: version });
 
-/**
- * A late worker may have put back the body before. The delta of this version then belongs to no body, and the
- * output is unknown until it is replaced.
- */
-const isNewerDelta = (record: OutputRecord, { version }: SavedBody): WriteCondition => ({
-  any: [
-    isNewer(record),
-    {
-      all: [
-        { attribute: 'v', is: '=', value: record.version },
-        {
-          any: [
-            { attribute: 'of', is: '<', value: version },
-            { attribute: 'of', is: '>', value: version },
-          ],
-        },
-      ],
-    },
-  ],
-});
-
 export interface SaveLimits {
-  /** Size of a write unit, bytes. */
-  readonly unitBytes: number;
+  /** Maximum size of the deltas together, bytes. */
+  readonly deltaBytes: number;
   /** Maximum size of a saved object, deflated, bytes. */
   readonly savedBytes: number;
 }
 
+export interface Saved {
+  /** They are saved by the write that frees the lease. */
+  readonly deltas: OutputDeltas;
+  /** False if another worker has saved a newer state of an output. */
+  readonly isNewest: boolean;
+}
+
 /**
- * Resolves to false if another worker has saved a newer state of an output. A record also replaces the
- * version that the run has read from the table. An older record than that is of a later read of the API
- * server, so the cluster's history has gone back: etcd was restored.
+ * Saves the bodies. A record also replaces the version that the run has read from the table. An older record
+ * than that is of a later read of the API server, so the cluster's history has gone back: etcd was restored.
  */
 export async function saveOutputs(
   table: Table,
   service: ServiceKey,
-  { bodies, changed }: { readonly bodies: SavedBodies; readonly changed: readonly OutputRecord[] },
-  { unitBytes, savedBytes }: SaveLimits,
-): Promise<boolean> {
-  const saved = await concurrently(8, changed, async (record) => {
+  outputs: OutputsToSave,
+  { deltaBytes, savedBytes }: SaveLimits,
+): Promise<Saved> {
+  const { deltas, asBodies } = divide(outputs, deltaBytes);
+  const saved = await concurrently(8, asBodies, async (record) => {
     const key = keyOf('written', service, record);
-    const body = bodies.get(key.sk);
-    const { deltaVersion } = body ?? {};
-    if (deltaVersion !== undefined && record.version < deltaVersion)
-      await table.delete({ ...key, sk: deltaOf(key.sk) }, isVersion(deltaVersion));
-    const delta = body && deltaItem({ ...key, sk: deltaOf(key.sk) }, record, body, unitBytes);
-    if (delta) return table.put(delta, isNewerDelta(record, body));
+    const body = outputs.bodies.get(key.sk);
     const condition = isNewer(record);
-    const item = bodyItem(key, record, savedBytes);
     const replaces = body ? { any: [condition, isVersion(body.version)] } : condition;
-    return putBody(table, service, { record, item }, replaces);
+    return putBody(table, service, { record, item: bodyItem(key, record, savedBytes) }, replaces);
   });
-  return saved.every((isSaved) => isSaved);
+  return { deltas, isNewest: saved.every((isSaved) => isSaved) };
 }
 
 export async function forgetOutputs(
@@ -274,11 +244,9 @@ export async function forgetOutputs(
   kinds: readonly OutputKind[],
 ): Promise<void> {
   const items = await table.query(partition('written', service));
-  const outputs = items.filter((item) => !isDelta(item) && kinds.includes(kindOfOutputItem(item.sk)));
-  const deltas = items.filter((item) => outputs.some(({ sk }) => deltaOf(sk) === item.sk));
   await allToEnd(
-    [...outputs, ...deltas].map(({ pk, sk, v }) =>
-      table.delete({ pk, sk }, { attribute: 'v', is: '=', value: v as Version }),
-    ),
+    items
+      .filter(({ sk }) => kinds.includes(kindOfOutputItem(sk)))
+      .map(({ pk, sk, v }) => table.delete({ pk, sk }, { attribute: 'v', is: '=', value: v as Version })),
   );
 }

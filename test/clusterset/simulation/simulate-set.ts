@@ -8,7 +8,7 @@ import { hasRuns, servesFromSnapshot, writesAnything } from '#shared/clusters/wr
 import { memberWakeUps } from '#shared/clusterset/wake-ups/member-wake-ups.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { decodeWork } from '#shared/workqueue/item-attributes.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { type WakeUp, wakeNow } from '#shared/workqueue/rules/message.ts';
 import { wasLeftBehind } from '#test/worlds/simulation/promises/left-behind.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
+import { readWrittenOutputs } from '#shared/workqueue/written-outputs.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 import { differences } from '#test/worlds/simulation/promises/truth.ts';
@@ -30,7 +30,7 @@ it('a resync repairs permanent losses', async () => {
   await pass(5);
   world.queues.events.send = silent;
   expect(differences(world.store, 100)).not.toEqual([]);
-  expect((await readOutputs(world.table, service)).length).toBeGreaterThan(0);
+  expect((await readWrittenOutputs(world.table, service)).length).toBeGreaterThan(0);
   await pass(12 * 3600);
   expect(differences(world.store, 100)).toEqual([]);
 });

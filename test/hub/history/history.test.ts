@@ -17,7 +17,7 @@ import { historyOf, workKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { bodiesOnly, cluster, type HubWorld } from '#test/support/hub-world.ts';
 import { aPod, aService, optedIn, pods, smallCluster } from '#test/support/small-cluster.ts';
 import { historyErrors } from '#test/worlds/simulation/promises/history.ts';
 import { differences } from '#test/worlds/simulation/promises/truth.ts';
@@ -146,6 +146,7 @@ it('a run whose outputs the table refuses, because it has newer ones, reports th
   let during = async (): Promise<void> => {};
   const { world, pass } = await smallCluster([aService(), ...pods(2)], {
     settings: { batchPeriodSeconds: 5 },
+    limits: bodiesOnly,
     async refuse(call) {
       if (call.startsWith('replace')) await during();
       if (isRefused && call.startsWith('create'))

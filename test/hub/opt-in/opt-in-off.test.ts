@@ -19,7 +19,7 @@ import {
   slicesManagedBy,
 } from '#shared/kube/names.ts';
 import { metaKey, objectKey } from '#shared/store/keys.ts';
-import { readOutputs } from '#shared/store/outputs/outputs.ts';
+import { readWrittenOutputs } from '#shared/workqueue/written-outputs.ts';
 import { cluster, type HubWorld } from '#test/support/hub-world.ts';
 import {
   aPod,
@@ -105,7 +105,7 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
     world.store.apply(builtIn([1, 2]));
     await pass(3600);
     expect(served(world)).toEqual(['10.1.0.2', '10.1.0.3']);
-    expect((await readOutputs(world.table, key)).filter((o) => o.object)).toEqual([]);
+    expect((await readWrittenOutputs(world.table, key)).filter((o) => o.object)).toEqual([]);
     expect(calls).toHaveLength(1);
     expect(world.store.list('Event')).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
     world.store.apply({ ...ours, metadata: { ...ours?.metadata, labels } } as RawObject);
     world.store.apply(aService());
     await pass(60);
-    expect((await readOutputs(world.table, key)).filter((o) => o.object)).toHaveLength(1);
+    expect((await readWrittenOutputs(world.table, key)).filter((o) => o.object)).toHaveLength(1);
     world.store.apply(builtIn([0, 1, 2]));
     await pass(60);
     expect(calls.map(({ call }) => call)).toEqual(['delete EndpointSlice']);
@@ -224,7 +224,7 @@ describe.each(['off', 'shadow'] as const)('while the switch is at %s', (to) => {
     for (const { metadata } of slicesBy(world, optInManagedBy))
       world.store.remove('EndpointSlice', 'default', metadata.name);
     await pass(60);
-    expect(await readOutputs(world.table, key)).toEqual([]);
+    expect(await readWrittenOutputs(world.table, key)).toEqual([]);
     expect((await explain(world.table, key, world.now)).state).not.toBe('HandOver');
   });
 

@@ -1,7 +1,7 @@
 /** A deleted service leaves no outputs and no records. */
 import { expect, it } from 'vitest';
 import { ClusterApiError } from '#shared/clusters/api/errors.ts';
-import { readOutputs } from '#shared/store/outputs/outputs.ts';
+import { readWrittenOutputs } from '#shared/workqueue/written-outputs.ts';
 import { cluster } from '#test/support/hub-world.ts';
 import { aService, pods, smallCluster } from '#test/support/small-cluster.ts';
 
@@ -32,10 +32,10 @@ it('a deleted service leaves no records of its outputs', async () => {
   const { world, pass } = await smallCluster([aService(), ...pods(2)]);
   await pass(8);
   const key = { cluster, namespace: 'default', name: 'svc' };
-  expect(await readOutputs(world.table, key)).not.toEqual([]);
+  expect(await readWrittenOutputs(world.table, key)).not.toEqual([]);
   world.store.remove('Service', 'default', 'svc');
   await pass(8);
-  expect(await readOutputs(world.table, key)).toEqual([]);
+  expect(await readWrittenOutputs(world.table, key)).toEqual([]);
   expect(world.store.list('Endpoints')).toEqual([]);
 });
 
@@ -74,7 +74,7 @@ it('saved Endpoints are kept until the pending run deletes them: its history beg
   await pass(1000);
   await world.sendInventory('i1', ['Service']);
   await pass(1);
-  const saved = await readOutputs(world.table, { cluster, namespace: 'default', name: 'svc' });
+  const saved = await readWrittenOutputs(world.table, { cluster, namespace: 'default', name: 'svc' });
   expect(saved.map((o) => o.kind)).toContain('Endpoints');
   isReachable = true;
   await pass(60);

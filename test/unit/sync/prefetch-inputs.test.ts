@@ -9,6 +9,7 @@ import { encodeProjection } from '#shared/kube/projection/projection.ts';
 import type { InputKind } from '#shared/kube/types.ts';
 import { NamespacePods } from '#shared/store/inputs/namespace-pods.ts';
 import { putObject } from '#shared/store/inputs/objects.ts';
+import { noDeltas } from '#shared/store/outputs/deltas.ts';
 import { readTriggers } from '#shared/store/triggers.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { memoryTable } from '#test/support/memory/table-memory.ts';
@@ -67,7 +68,15 @@ it('inputs that were read beside the cluster’s record count only in the scope 
   const podsIn = async (cluster: ClusterRecord): Promise<readonly string[]> => {
     const { pods } = await readInputs(
       { ...deps, pods: new NamespacePods() },
-      { cluster, key, triggers: readTriggers(table, key, undefined), items, source: 'written', prefetched },
+      {
+        cluster,
+        key,
+        triggers: readTriggers(table, key, undefined),
+        items,
+        deltas: noDeltas,
+        source: 'written',
+        prefetched,
+      },
     );
     return pods.map((p) => p.metadata.name);
   };

@@ -8,7 +8,7 @@ import { listDifferences, readDifference } from '#shared/store/outputs/shadow-re
 import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
-import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { decodeWork } from '#shared/workqueue/item-attributes.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import { wakeUp } from '#shared/workqueue/rules/message.ts';
 import { drawSet } from '#test/clusterset/simulation/draw.ts';

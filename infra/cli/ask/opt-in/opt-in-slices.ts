@@ -3,8 +3,8 @@ import { concurrently } from '#shared/concurrently.ts';
 import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import type { EndpointSlice, Service } from '#shared/kube/types.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
+import { readWrittenOutputs } from '#shared/workqueue/written-outputs.ts';
 
 export const keyOf = (cluster: string, { metadata: { namespace = '', name } }: Service): ServiceKey => ({
   cluster,
@@ -17,7 +17,7 @@ export const optInSlices = async (
   cluster: string,
   service: Service,
 ): Promise<readonly EndpointSlice[]> =>
-  (await readOutputs(table, keyOf(cluster, service))).flatMap(({ kind, object }) =>
+  (await readWrittenOutputs(table, keyOf(cluster, service))).flatMap(({ kind, object }) =>
     kind === 'EndpointSlice' && object && isOptInSlice(object as EndpointSlice)
       ? [object as EndpointSlice]
       : [],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { decodeWork } from '#shared/workqueue/item-attributes.ts';
 import {
   isClean,
   isFirstRunFor,

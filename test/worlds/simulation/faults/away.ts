@@ -7,7 +7,7 @@ import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { metaKey, parseWorkKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import type { Metrics } from '#shared/telemetry/port.ts';
-import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { decodeWork } from '#shared/workqueue/item-attributes.ts';
 import { isClean } from '#shared/workqueue/rules/item.ts';
 import type { WorldState } from '#test/worlds/simulation/world/world-state.ts';
 

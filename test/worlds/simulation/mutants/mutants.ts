@@ -9,8 +9,10 @@ import type { EventsMessage } from '#shared/queue/messages.ts';
 import type { OutgoingMessage } from '#shared/queue/port.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { Pods } from '#shared/store/inputs/namespace-pods.ts';
-import { deltaOf, isDelta, objectsOf } from '#shared/store/keys.ts';
+import { objectsOf, outputsOf, parseWorkKey } from '#shared/store/keys.ts';
+import { decodeDeltas, encodeDeltas } from '#shared/store/outputs/deltas.ts';
 import type { Change, Item, Key, Table } from '#shared/store/table.ts';
+import type { Version } from '#shared/store/version.ts';
 import { setMutants } from '#test/clusterset/simulation/mutants.ts';
 import { ordinaryLimits } from '#test/worlds/simulation/faults/draw-limits.ts';
 import { largeTenant } from '#test/worlds/simulation/faults/large-tenant.ts';
@@ -163,6 +165,8 @@ export const mutants: readonly Mutant[] = [
       pods: 3,
       changes: 40,
       faultsUntilMs: 200_000,
+      // There is no room for deltas, so each output is saved as a body.
+      limits: withLimits({ sync: { unitBytes: 1 } }),
     },
     table: believesInItsLease,
   },
@@ -178,14 +182,7 @@ export const mutants: readonly Mutant[] = [
       ...{ namespaces: 1, services: 1, pods: 8, changes: 160, faultsUntilMs: 300_000 },
       limits: withLimits({ sync: { unitBytes: 250 } }),
     },
-    table: (table) => ({
-      ...table,
-      async query(pk, range) {
-        const items = await table.query(pk, range);
-        const versions = new Map(items.map((item) => [deltaOf(item.sk), item['v'] ?? '']));
-        return items.map((item) => (isDelta(item) ? { ...item, of: versions.get(item.sk) ?? '' } : item));
-      },
-    }),
+    table: appliesToAnyBody,
   },
   {
     name: 'an output saved as metadata counts as empty',
@@ -698,6 +695,24 @@ function believesInItsLease(table: Table, actor: Actor): Table {
         ? { ...item, until: Number.MAX_SAFE_INTEGER }
         : item;
     },
+  };
+}
+
+/** The deltas of a work item name the body that is there. */
+function appliesToAnyBody(table: Table): Table {
+  const rebased = async (item: Item | undefined): Promise<Item | undefined> => {
+    if (!item || !isWork(item) || !(item['d'] instanceof Uint8Array)) return item;
+    const bodies = await table.query(outputsOf(parseWorkKey(item.pk)));
+    const versions = new Map(bodies.map(({ sk, v }) => [sk, v as Version]));
+    const deltas = [...decodeDeltas(item['d'])].map(
+      ([sk, delta]) => [sk, { ...delta, of: versions.get(sk) ?? delta.of }] as const,
+    );
+    return { ...item, d: encodeDeltas(new Map(deltas)) as Uint8Array };
+  };
+  return {
+    ...table,
+    get: async (key) => rebased(await table.get(key)),
+    update: async (...change) => rebased(await table.update(...change)),
   };
 }
 

@@ -10,10 +10,11 @@ import {
 import type { HistoryRecord } from '#shared/controllers/history/history-record.ts';
 import { decodeRecord } from '#shared/controllers/history/text.ts';
 import { parseWorkKey } from '#shared/store/keys.ts';
+import { decodeDeltas } from '#shared/store/outputs/deltas.ts';
 import { recordsSince } from '#shared/store/outputs/history-records.ts';
 import { readOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Item, Table } from '#shared/store/table.ts';
-import { decodeWork } from '#shared/workqueue/item-store.ts';
+import { decodeWork } from '#shared/workqueue/item-attributes.ts';
 import type { Profile } from '#test/worlds/simulation/faults/profile.ts';
 
 /** A worker may die, or the table refuse a write or lose its answer, before a record is written. */
@@ -42,7 +43,7 @@ export async function historyErrors(
     if (!item.pk.includes('#WORK#')) continue;
     const { cluster, namespace, name } = parseWorkKey(item.pk);
     const key = { cluster, namespace, name };
-    const { newestRecord } = decodeWork(parseWorkKey(item.pk).kind, item);
+    const { newestRecord, deltas } = decodeWork(parseWorkKey(item.pk).kind, item);
     const records: (HistoryRecord & Link)[] = [];
     let unreadable = 0;
     for await (const { text = '', ...link } of recordsSince(table, key, 0)) {
@@ -51,7 +52,7 @@ export async function historyErrors(
       else unreadable++;
     }
     const missing = missingRecords(newestRecord, records, 0);
-    const outputs = await readOutputs(table, key);
+    const outputs = await readOutputs(table, key, decodeDeltas(deltas));
     const saved = addressesOf(outputs.flatMap(({ object }) => (object ? [object] : [])));
     // The addresses of an output whose content is not saved are known to no later run.
     const isSaved = (where: Where): boolean =>

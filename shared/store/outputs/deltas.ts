@@ -1,0 +1,99 @@
+/**
+ * The differences between outputs and their stored bodies. They are one attribute of the Service's work item,
+ * which the write that frees the lease saves, so a worker without the lease saves none
+ * (docs/develop/decisions/0018). Pure.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Version } from '../version.ts';
+import {
+  type OutputDelta,
+  type OutputRecord,
+  type SavedBodies,
+  type SavedBody,
+  sortKeyOf,
+} from './output-items.ts';
+import { editOf, type TextEdit } from './text-edit.ts';
+
+/** By the sort key of the body. */
+export type OutputDeltas = ReadonlyMap<string, OutputDelta>;
+
+type Stored = readonly [sk: string, version: Version, of: Version, generation: number, edit: TextEdit];
+
+export const noDeltas: OutputDeltas = new Map();
+
+/** Returns the attribute's value, or null without a delta. */
+export function encodeDeltas(deltas: OutputDeltas): Uint8Array | null {
+  if (deltas.size === 0) return null;
+  const stored = [...deltas].map(([sk, d]): Stored => [sk, d.version, d.of, d.generation, d.edit]);
+  return deflateRawSync(JSON.stringify(stored));
+}
+
+export function decodeDeltas(bytes: Uint8Array | undefined): OutputDeltas {
+  if (!bytes) return noDeltas;
+  const stored = JSON.parse(inflateRawSync(bytes).toString()) as readonly Stored[];
+  return new Map(
+    stored.map(([sk, version, of, generation, edit]) => [sk, { version, of, generation, edit }]),
+  );
+}
+
+/** Outputs as a run has read them, and those that it has changed. */
+export interface OutputsToSave {
+  readonly before: readonly OutputRecord[];
+  readonly bodies: SavedBodies;
+  readonly deltas: OutputDeltas;
+  readonly changed: readonly OutputRecord[];
+}
+
+export interface Divided {
+  readonly deltas: OutputDeltas;
+  readonly asBodies: readonly OutputRecord[];
+}
+
+/**
+ * Divides outputs into deltas, which have at most `maxBytes` together as an attribute, and new bodies. The
+ * largest deltas become bodies first, also those of earlier runs.
+ */
+export function divide({ before, bodies, deltas, changed }: OutputsToSave, maxBytes: number): Divided {
+  const records = new Map([...before, ...changed].map((record) => [sortKeyOf(record), record]));
+  const asBodies = new Map<string, OutputRecord>();
+  const next = new Map([...deltas].filter(([sk, { of }]) => bodies.get(sk)?.version === of));
+  for (const record of changed) {
+    const sk = sortKeyOf(record);
+    const delta = deltaOf(record, bodies.get(sk));
+    if (delta) next.set(sk, delta);
+    else asBodies.set(sk, record);
+    if (!delta) next.delete(sk);
+  }
+  while ((encodeDeltas(next)?.byteLength ?? 0) > maxBytes) {
+    const [[largest]] = [...next].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a)) as [
+      [string, OutputDelta],
+    ];
+    next.delete(largest);
+    asBodies.set(largest, records.get(largest) as OutputRecord);
+  }
+  return { deltas: next, asBodies: [...asBodies.values()] };
+}
+
+const lengthOf = ({ edit }: OutputDelta): number => JSON.stringify(edit).length;
+
+/** Returns undefined if the body cannot be the base of a delta. */
+function deltaOf(
+  { version, uid, generation, object }: OutputRecord,
+  body: SavedBody | undefined,
+): OutputDelta | undefined {
+  if (!object || body?.text === undefined || body.uid !== uid || version <= body.version) return undefined;
+  return { version, of: body.version, generation, edit: editOf(body.text, JSON.stringify(object)) };
+}
+
+/** Above so many units of bodies, one unit more of deltas at each update costs less than new bodies. */
+const largeBodiesUnits = 32;
+
+/**
+ * Returns how many bytes of deltas a work item of `itemBytes` takes: the rest of its last write unit, and one
+ * unit more if little is left or the bodies are large.
+ */
+export function roomForDeltas(itemBytes: number, bodies: SavedBodies, unitBytes: number): number {
+  const rest = unitBytes - (itemBytes % unitBytes);
+  const bodyBytes = [...bodies.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  return rest < unitBytes / 4 || bodyBytes > largeBodiesUnits * unitBytes ? rest + unitBytes : rest;
+}
