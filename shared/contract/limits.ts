@@ -77,7 +77,7 @@ const sync = {
    * reads it from the API server.
    */
   savedBytes: 384 * 1024,
-  /** Size of a write unit of the table, bytes. A change of an output that fits is saved as a delta. */
+  /** Size of a write unit of the table, bytes. Deltas of outputs fill the last one of their work item. */
   unitBytes: 1024,
 };
 export type SyncLimits = Numbers<typeof sync>;
