@@ -154,7 +154,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a worker saves outputs without proof of the lease',
     mechanism: 'lease',
-    seeds: [87, 32],
+    seeds: [143, 162],
     profile: {
       ...crashing,
       crashes: 0,
@@ -173,7 +173,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a delta applies to any body',
     mechanism: 'body and delta',
-    seeds: [77, 119],
+    seeds: [89, 122],
     profile: {
       ...crashing,
       crashes: 0,
