@@ -2,12 +2,11 @@
 import type { WorkKind } from '#shared/kube/work-kinds.ts';
 import { newRecord } from './aftermath/run-history.ts';
 import { reconcileService } from './service/reconcile-service.ts';
-import { prefetchDuringClaim } from './state/prefetch.ts';
 import type { Reconciler } from './state/reconciler.ts';
 import { moreWork } from './wing.ts';
 
 const reconcilers: ReadonlyMap<WorkKind, Reconciler> = new Map([
-  ['service', { prefetch: prefetchDuringClaim, reconcile: reconcileService, newRecord }],
+  ['service', { reconcile: reconcileService, newRecord }],
   ...moreWork.map(({ kind, reconciler }) => [kind, reconciler] as const),
 ]);
 

@@ -31,7 +31,7 @@ async function runInPlace(deps: SyncDeps, claims: readonly Claim[], deadlineMs: 
 async function runOrSendAgain(deps: SyncDeps, claim: Claim, deadlineMs: number): Promise<void> {
   const { message } = claim;
   try {
-    if (await runUnderLease(deps, { message, claim, prefetched: undefined, deadlineMs })) return;
+    if (await runUnderLease(deps, { message, claim, deadlineMs })) return;
   } catch (error) {
     deps.log.error('run in place failed', { ...claim.service, error: String(error) });
     deps.metrics.put('MessagesFailed', 1, { cluster: claim.service.cluster });

@@ -9,7 +9,6 @@ import { type Claim, takeWork } from '#shared/workqueue/take.ts';
 import { reportGivenUp, reportMetrics } from './aftermath/run-metrics.ts';
 import { reconcilerOf } from './reconcilers.ts';
 import type { SyncDeps } from './state/deps.ts';
-import type { Prefetch } from './state/prefetch.ts';
 import type { EndedRun, NewRecord, StartedRun } from './state/reconciler.ts';
 import type { RunResult } from './state/run-result.ts';
 
@@ -22,22 +21,13 @@ export async function syncMessage(
   message: WakeUpMessage,
   deadlineMs: number,
 ): Promise<boolean> {
-  const prefetched = reconcilerOf(message.kind).prefetch?.(deps, message);
-  try {
-    const taken = await takeWork(deps, message);
-    return (
-      taken.kind !== 'claimed' ||
-      (await runUnderLease(deps, { message, claim: taken.claim, prefetched, deadlineMs }))
-    );
-  } finally {
-    await prefetched?.ended;
-  }
+  const taken = await takeWork(deps, message);
+  return taken.kind !== 'claimed' || (await runUnderLease(deps, { message, claim: taken.claim, deadlineMs }));
 }
 
 export interface ClaimedWakeUp {
   readonly message: WakeUpMessage;
   readonly claim: Claim;
-  readonly prefetched: Prefetch | undefined;
   readonly deadlineMs: number;
 }
 
@@ -80,7 +70,7 @@ interface Turn extends ClaimedWakeUp, StartedRun {
   readonly isFirst: boolean;
 }
 
-const laterTurn = { prefetched: undefined, latencyFromMs: undefined, isFirst: false } as const;
+const laterTurn = { latencyFromMs: undefined, isFirst: false } as const;
 
 interface Lease {
   readonly mayContinue: (nowMs: number) => boolean;

@@ -137,12 +137,7 @@ async function addOne(deps: AddDeps, cluster: string, w: WakeUp): Promise<Added 
   if (w.pace === 'follows') return undefined;
   // Later changes rely on a wake-up that `leads` (rules/message.ts), so a lease does not replace it.
   if (w.pace || !item.lease || !isLeased(item, addedMs)) {
-    // A wake-up has its generation only if that met no lease, because the holder of an expired lease may
-    // still write (functions/sync/state/prefetch.ts).
-    return {
-      service,
-      wakeUp: newWork(cluster, w, item.lease || w.pace ? 'latest' : item.generation, addedMs),
-    };
+    return { service, wakeUp: newWork(cluster, w, w.pace ? 'latest' : item.generation, addedMs) };
   }
   if (leaseEndWakeUps?.isPending(service, addedMs)) return undefined;
   // The wake-up's own delay does not apply, because the holder of the lease runs again at once.

@@ -92,42 +92,6 @@ export async function claim(
 }
 
 /**
- * Like `claim` without a read of the item, for the usual case. The lease is free, and a part has neither done
- * the generation nor has a pending retry for it. Resolves to undefined in any other case, for which `claim`
- * exists. The latest generation is the one of the item.
- */
-export async function claimUnread(
-  table: Table,
-  service: WorkKey,
-  generation: number | 'latest',
-  lease: { readonly id: string; readonly untilMs: number },
-): Promise<WorkItem | undefined> {
-  const isBelow = (attribute: string): WriteCondition => ({
-    any: [
-      { absent: attribute },
-      generation === 'latest'
-        ? { attribute, is: '<', than: 'gen' }
-        : { attribute, is: '<', value: generation },
-    ],
-  });
-  const dirty = partsOf[service.kind].map(
-    (part): WriteCondition => ({
-      all: [isBelow(attribute(part, 'doneGeneration')), isBelow(attribute(part, 'retryGeneration'))],
-    }),
-  );
-  const condition: WriteCondition = {
-    all: [
-      { absent: 'lease' },
-      generation === 'latest' ? { present: 'gen' } : { attribute: 'gen', is: '>=', value: generation },
-      { any: dirty },
-    ],
-  };
-  const change = { set: { lease: lease.id, until: lease.untilMs } };
-  const item = await table.update(workKey(service), change, condition);
-  return item && decodeWork(service.kind, item);
-}
-
-/**
  * Adds a generation and takes the lease in one write, if every part has done the newest generation and nobody
  * has the lease. Resolves to undefined, without a write, in any other case.
  */

@@ -5,7 +5,7 @@ import { type Part, workText } from '#shared/kube/work-kinds.ts';
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { WorkKey } from '#shared/store/keys.ts';
 import type { WorkQueueDeps } from './deps.ts';
-import { claim, claimUnread, maxTries, readWork } from './item-store.ts';
+import { claim, maxTries, readWork } from './item-store.ts';
 import { outgoing } from './outgoing.ts';
 import { leaseEndSeconds } from './rules/backoff.ts';
 import { isLeased, partsToRun, type WorkItem, type WorkLease } from './rules/item.ts';
@@ -39,13 +39,6 @@ const claimed = (claim: Omit<Claim, 'parts'>): Taken => ({
 });
 
 /**
- * New work usually finds its service free, so one call is tried instead of two. A wake-up for the end of a
- * lease usually finds its work done.
- */
-const isUsuallyFree = (message: WakeUpMessage): boolean =>
-  isNewWork(message) && (message.generation !== 'latest' || message.delayedByBatch === true);
-
-/**
  * If it does not throw, a wake-up without a claim is handled: a further wake-up is in the queue if one is
  * needed.
  */
@@ -58,23 +51,11 @@ export async function takeWork(deps: WorkQueueDeps, message: WakeUpMessage): Pro
     await deps.queues(cluster, undefined).syncs.send([delayed]);
     return { kind: 'not-due' };
   }
-  let attempt: Attempt | undefined;
-  if (isUsuallyFree(message)) {
-    const lease = { id: deps.newLeaseId(), untilMs: deps.now() + deps.limits.sync.leaseMs };
-    const item = await claimUnread(deps.table, service, message.generation, lease);
-    attempt = { leaseId: lease.id, wasTakenOver: false };
-    if (item) return claimed({ service, message, item, ...attempt });
-  }
-  return claimAfterRead(deps, message, service, attempt);
+  return takeDue(deps, message, service);
 }
 
-async function claimAfterRead(
-  deps: WorkQueueDeps,
-  message: WakeUpMessage,
-  service: WorkKey,
-  before: Attempt | undefined,
-): Promise<Taken> {
-  let attempt = before;
+async function takeDue(deps: WorkQueueDeps, message: WakeUpMessage, service: WorkKey): Promise<Taken> {
+  let attempt: Attempt | undefined;
   for (let tries = 0; tries < maxTries; tries++) {
     const read = await readWork(deps.table, service);
     const parts = partsToRun(message, read);

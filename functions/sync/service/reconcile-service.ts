@@ -9,7 +9,7 @@ import { outcomeOf } from '../admission/failure-outcome.ts';
 import { isRefusedWhileOff, reportedRefusal } from '../controllers/opt-in-off.ts';
 import { timeLeft } from '../state/deadline.ts';
 import type { SyncDeps } from '../state/deps.ts';
-import { prefetchedTriggers, prefetchOf } from '../state/prefetch.ts';
+import { beginReads, beginTriggers } from '../state/prefetch.ts';
 import type { StartedRun } from '../state/reconciler.ts';
 import { inOrder } from '../state/steps.ts';
 import { admitRun, admitWrites } from './admit-run.ts';
@@ -29,9 +29,9 @@ const steps = inOrder(admitRun)
   .last(saveRun);
 
 export async function reconcileService(deps: SyncDeps, started: StartedRun): Promise<ServiceRunResult> {
-  const { claim, prefetched } = started;
-  const { forAdmission, inputs, ended } = prefetchOf(deps, claim, prefetched);
-  const triggers = prefetchedTriggers(deps, claim);
+  const { claim } = started;
+  const { forAdmission, inputs, ended } = beginReads(deps, claim);
+  const triggers = beginTriggers(deps, claim);
   try {
     const [cluster, items] = await forAdmission;
     if (!cluster) return nothingDone({ claim, cluster }, ok);

@@ -2,7 +2,6 @@
 import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { Claim } from '#shared/workqueue/take.ts';
 import type { SyncDeps } from './deps.ts';
-import type { Prefetch } from './prefetch.ts';
 import type { RunResult } from './run-result.ts';
 
 export interface Reconciler {
@@ -10,11 +9,6 @@ export interface Reconciler {
   readonly atOnce?: number;
   /** Resolves to true if the wake-up has been sent again for its turn, so it is done with here. */
   readonly waitsForTurn?: (deps: SyncDeps, message: WakeUpMessage) => Promise<boolean>;
-  /**
-   * Begins reads of the run while the lease is being claimed. Returns undefined if the claim is unlikely to
-   * succeed.
-   */
-  readonly prefetch?: (deps: SyncDeps, message: WakeUpMessage) => Prefetch | undefined;
   /** One run under the lease. Failures of the service or its cluster are outcomes of the run. */
   readonly reconcile: (deps: SyncDeps, attempt: StartedRun) => Promise<RunResult | 'lease-lost'>;
   /**
@@ -31,8 +25,6 @@ export interface Reconciler {
 
 export interface StartedRun {
   readonly claim: Claim;
-  /** Reads that began before the claim. Only the first run under a lease has any. */
-  readonly prefetched: Prefetch | undefined;
   /** `WakeUpMessage.latencyFromMs`. Undefined for a retry, and for a later run under the lease. */
   readonly latencyFromMs: number | undefined;
   /** When this worker is stopped, ms since the epoch. */

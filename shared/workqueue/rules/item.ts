@@ -104,14 +104,6 @@ export const partsBehind = (item: WorkItem): readonly Part[] =>
 export const isDone = (item: Pick<WorkItem, 'kind' | 'parts'>, generation: number): boolean =>
   statesOf(item).every(({ doneGeneration }) => doneGeneration >= generation);
 
-/**
- * Returns true if a run under this lease is the first since the generation was added, provided that the
- * generation met no lease. A run in between would have covered it with any outcome: it would be done, or
- * covered by a retry.
- */
-export const isFirstRunFor = (generation: number | 'latest', item: WorkItem): boolean =>
-  item.generation === generation && statesOf(item).every((state) => hasNotRunFor(generation, state));
-
 /** Returns true if the generation is neither done nor covered by a retry. */
 const hasNotRunFor = (generation: number, { doneGeneration, retryGeneration }: PartState): boolean =>
   Math.max(doneGeneration, retryGeneration) < generation;

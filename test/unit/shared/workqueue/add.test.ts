@@ -36,12 +36,6 @@ it('a wake-up names its generation where that met no lease, as a worker may then
   expect(await addedTo({})).toMatchObject([{ generation: 8, dueMs: nowMs }]);
 });
 
-it('if the generation met an expired lease, whose holder may still be writing, the wake-up is for the latest generation', async () => {
-  expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([
-    { generation: 'latest', dueMs: nowMs },
-  ]);
-});
-
 it('a leading wake-up is sent for the latest generation when it is due, even if a worker has the lease', async () => {
   const lead = { pace: 'leads', delaySeconds: 60 } as const;
   expect(await addedTo({}, lead)).toMatchObject([{ generation: 'latest', dueMs: nowMs + 60_000 }]);

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { decodeWork } from '#shared/workqueue/item-attributes.ts';
 import {
   isClean,
-  isFirstRunFor,
   isLeased,
   type PartState,
   partsToRun,
@@ -85,26 +84,6 @@ it('a lease holds until its time, not beyond', () => {
 it('an item is clean when both controllers cover its generation', () => {
   expect(isClean(work(2, { doneGeneration: 2 }, { doneGeneration: 1 }))).toBe(false);
   expect(isClean(work(2, { doneGeneration: 2 }, { doneGeneration: 2 }))).toBe(true);
-});
-
-describe('a run under a lease', () => {
-  it('a run is the first for a generation where the item has that one, and neither controller has run for it', () => {
-    expect(isFirstRunFor(3, work(3, { doneGeneration: 2 }, { doneGeneration: 2 }))).toBe(true);
-    expect(isFirstRunFor(3, work(4, { doneGeneration: 2 }, { doneGeneration: 2 }))).toBe(false);
-  });
-
-  it('a run is not the first where one of them is done with the generation, as after a retry of that one alone', () => {
-    expect(isFirstRunFor(3, work(3, { doneGeneration: 2 }, { doneGeneration: 3 }))).toBe(false);
-  });
-
-  it('a run is not the first where a run for the generation failed or was postponed, so that a retry covers it', () => {
-    expect(isFirstRunFor(3, work(3, { doneGeneration: 2, retryGeneration: 3 }, { doneGeneration: 2 }))).toBe(
-      false,
-    );
-    expect(isFirstRunFor(3, work(3, { doneGeneration: 2, retryGeneration: 2 }, { doneGeneration: 2 }))).toBe(
-      true,
-    );
-  });
 });
 
 it.each(['export', 'import'] as const)(

@@ -378,24 +378,6 @@ export const mutants: readonly Mutant[] = [
     },
   },
   {
-    name: 'a prefetch counts whatever the claim finds',
-    mechanism: 'prefetch',
-    seeds: [1, 5],
-    profile: {
-      ...crashing,
-      crashes: 0,
-      namespaces: 1,
-      services: 1,
-      pods: 4,
-      delayMs: 1_000,
-      watchDelayMs: 50,
-      changes: 60,
-      containers: 8,
-      limits: withLimits({ runs: { batchSize: 1 } }),
-    },
-    table: countsWhatItReadFirst,
-  },
-  {
     name: 'a list of outputs reports no deletion',
     mechanism: 'outputs compared with the saved ones',
     seeds: [9, 7],
@@ -644,42 +626,6 @@ function sendsLate(
           return item;
         },
       };
-    },
-  };
-}
-
-/** A run of one service: what it reads again after its claim is what it has read before. */
-function countsWhatItReadFirst(table: Table, actor: Actor): Table {
-  if (!is('sync', actor)) return table;
-  const before = new Map<string, Promise<unknown>>();
-  let isClaimed = false;
-  const first = <T>(
-    name: string,
-    read: () => Promise<T>,
-    again: (former: T) => T = (former) => former,
-  ): Promise<T> => {
-    if (!isClaimed) {
-      const answer = read();
-      before.set(name, answer);
-      return answer;
-    }
-    const former = before.get(name) as Promise<T> | undefined;
-    before.delete(name);
-    return former ? former.then(again) : read();
-  };
-  return {
-    ...table,
-    get: (key) =>
-      isWork(key) || isPod(key) ? table.get(key) : first(`${key.pk}|${key.sk}`, () => table.get(key)),
-    query: (pk, range) => first(pk, () => table.query(pk, range)),
-    async update(key, change, condition) {
-      // A further run under the same lease reads again.
-      if (change.set?.['until'] !== undefined && change.set['lease'] === undefined) before.clear();
-      if (change.set?.['lease'] === undefined) return table.update(key, change, condition);
-      await new Promise<void>((resolve) => actor.later(500, resolve));
-      const item = await table.update(key, change, condition);
-      isClaimed ||= item !== undefined;
-      return item;
     },
   };
 }
