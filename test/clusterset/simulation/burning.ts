@@ -17,7 +17,7 @@ export function planBurning({ scheduler, random, set }: SetState, members: reado
   scheduler.after(random.between(40_000, 80_000), () => {
     member.say('burns down');
     member.burntAt = scheduler.now;
-    for (const relay of [...member.relays.all]) member.relays.kill(relay);
+    member.killRelays();
     scheduler.after(burnsForMs, () => {
       member.say('is there again');
       member.burntAt = Number.POSITIVE_INFINITY;

@@ -25,6 +25,9 @@ import { withNewerEntries } from './newer-entries.ts';
 import { reachable } from './reachable-table.ts';
 import { isMcsKind, type Labelled, namespacesOf, type SetMember, type SetState } from './set-state.ts';
 
+/** Within this time a relay notices a restore, and the queue has the first message of its next session. */
+const saidAfterMs = 5_000;
+
 export interface MemberParts {
   readonly mutant: Mutant | undefined;
   readonly said: ((who: string, what: string) => void) | undefined;
@@ -61,6 +64,11 @@ export class Member implements SetMember {
   /** It was taken out of the fleet. */
   hasLeft = false;
   wentBack = false;
+  /** The newest version of the history that a restore took away. */
+  lostRevision = 0;
+  /** A relay ended that may have noticed the restore, and not said so yet. */
+  isRestoreUnsaid = false;
+  #wentBackAtMs = Number.NEGATIVE_INFINITY;
   readonly deletedImports = new Set<string>();
   onRestore = (): void => {};
   readonly isHostile: boolean;
@@ -185,10 +193,15 @@ export class Member implements SetMember {
       });
   }
 
+  killRelays(): void {
+    if (this.scheduler.now - this.#wentBackAtMs < saidAfterMs) this.isRestoreUnsaid = true;
+    for (const relay of [...this.relays.all]) this.relays.kill(relay);
+  }
+
   /** No relay of the cluster is there for a while. */
   silence(ms: number): void {
     this.say(`silent for ${ms} ms`);
-    for (const relay of [...this.relays.all]) this.relays.kill(relay);
+    this.killRelays();
     this.scheduler.after(ms, () => {
       if (!this.hasLeft && this.relays.all.length === 0) this.relays.start();
     });
@@ -227,9 +240,11 @@ export class Member implements SetMember {
     scheduler.after(ms, () => {
       this.say(`restored at ${backup.revision} after ${store.resourceVersion}`);
       this.#noteDeletedImports();
+      this.lostRevision = store.resourceVersion;
       store.restore(backup.objects, backup.revision);
       lease.now = backup.lease;
       this.wentBack = true;
+      this.#wentBackAtMs = scheduler.now;
       this.relays.cut();
       this.onRestore();
       for (const later of [500, 3_000]) scheduler.after(later, () => collectGarbage(store));
@@ -240,7 +255,7 @@ export class Member implements SetMember {
   /** Taken out of the fleet: its queues are deleted, and nothing of it runs any more. */
   leave(): void {
     this.hasLeft = true;
-    for (const relay of [...this.relays.all]) this.relays.kill(relay);
+    this.killRelays();
     for (const queue of Object.values(this.queues)) {
       queue.messages.clear();
       queue.onVisible = () => {};

@@ -46,7 +46,7 @@ const passed = ({ scheduler }: Operated, ms: number): Promise<void> =>
 
 function restart(member: Member): void {
   if (member.hasLeft) return;
-  for (const relay of [...member.relays.all]) member.relays.kill(relay);
+  member.killRelays();
   member.relays.start();
 }
 

@@ -134,10 +134,10 @@ export async function setErrors(world: SetState, resynced: boolean): Promise<rea
 }
 
 /**
- * The conditions that a run wrote in the lost history, of an export that looks as it did, stand until the
- * resync (docs/develop/architecture.md, "Not guaranteed").
+ * Has the hub taken a restore for none? The conditions that a run wrote in the lost history, of an export that
+ * looks as it did, stand until the resync then (docs/develop/architecture.md, "Not guaranteed").
  */
-const hidesRestore = async ({ table }: SetState, { cluster, wentBack }: SetMember): Promise<boolean> =>
+export const hidesRestore = async ({ table }: SetState, { cluster, wentBack }: SetMember): Promise<boolean> =>
   wentBack && (await readCluster(table, cluster))?.incarnation === 1;
 
 interface Name {
