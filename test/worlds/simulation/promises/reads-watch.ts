@@ -13,6 +13,8 @@ const maxNodeReads = 2;
 
 /** Pages of so few objects are looked through one after the other. */
 const pageItems = 30;
+/** And of so many records without their text, which may have 128 KB of former labels each (objects.ts). */
+const pageHeads = 100;
 
 /** Reads that overlap. */
 interface Burst {
@@ -47,7 +49,7 @@ export class ReadsWatch {
           await this.#countNodes(actor, pk);
           return nodes;
         }
-        const isPage = (range?.atMost ?? Number.POSITIVE_INFINITY) <= pageItems;
+        const isPage = (range?.atMost ?? Number.POSITIVE_INFINITY) <= (range?.only ? pageHeads : pageItems);
         if (!/#(POD|SVC)#/.test(pk) || isPage) return table.query(pk, range);
         return this.#counted(actor, pk, () => table.query(pk, range));
       },
