@@ -64,17 +64,27 @@ export function divide({ before, bodies, deltas, changed }: OutputsToSave, maxBy
     else asBodies.set(sk, record);
     if (!delta) next.delete(sk);
   }
-  while ((encodeDeltas(next)?.byteLength ?? 0) > maxBytes) {
-    const [[largest]] = [...next].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a)) as [
-      [string, OutputDelta],
-    ];
-    next.delete(largest);
-    asBodies.set(largest, records.get(largest) as OutputRecord);
-  }
-  return { deltas: next, asBodies: [...asBodies.values()] };
+  const kept = smallest(next, maxBytes);
+  for (const sk of next.keys()) if (!kept.has(sk)) asBodies.set(sk, records.get(sk) as OutputRecord);
+  return { deltas: kept, asBodies: [...asBodies.values()] };
 }
 
-const lengthOf = ({ edit }: OutputDelta): number => JSON.stringify(edit).length;
+/**
+ * Returns the smallest deltas that fit together. They are tried from the smallest on, because deflating all of
+ * a large Service's takes long.
+ */
+function smallest(deltas: OutputDeltas, maxBytes: number): OutputDeltas {
+  const inOrder = [...deltas]
+    .map(([sk, delta]) => ({ sk, delta, length: JSON.stringify(delta.edit).length }))
+    .sort((a, b) => a.length - b.length);
+  let kept = noDeltas;
+  for (const { sk, delta } of inOrder) {
+    const more = new Map([...kept, [sk, delta]]);
+    if ((encodeDeltas(more) as Uint8Array).byteLength > maxBytes) break;
+    kept = more;
+  }
+  return kept;
+}
 
 /** Returns undefined if the body cannot be the base of a delta. */
 function deltaOf(
