@@ -65,9 +65,8 @@ function changedStates(before: PartStates, after: PartStates): { readonly [attri
   return set;
 }
 
-function sizeOf({ tt: _, d: __, ...item }: Item): number {
-  return itemSize(item as Item);
-}
+/** With the names of trigger times and deltas, and without their values. */
+const sizeOf = (item: Item): number => itemSize({ ...item, tt: '', d: '' });
 
 export function decodeWork(kind: WorkKind, item: Item | undefined): WorkItem {
   const number = (name: string): number => (typeof item?.[name] === 'number' ? item[name] : 0);

@@ -25,7 +25,7 @@ export interface WorkItem {
   readonly triggers: string | undefined;
   /** Attribute of store/outputs/deltas.ts. Undefined without deltas. */
   readonly deltas: Uint8Array | undefined;
-  /** Size of the item without trigger times and deltas, bytes. */
+  /** Size of the item with empty trigger times and deltas, bytes. */
   readonly bytes: number;
   /**
    * Id of the newest record of the service's history (outputs/history-records.ts), so a reader can detect a

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { itemSize } from '#shared/store/item-size.ts';
 import { decodeWork } from '#shared/workqueue/item-attributes.ts';
 import {
   isClean,
@@ -84,6 +85,17 @@ it('a lease holds until its time, not beyond', () => {
 it('an item is clean when both controllers cover its generation', () => {
   expect(isClean(work(2, { doneGeneration: 2 }, { doneGeneration: 1 }))).toBe(false);
   expect(isClean(work(2, { doneGeneration: 2 }, { doneGeneration: 2 }))).toBe(true);
+});
+
+it('the size of an item has all but the values of its trigger times and deltas', () => {
+  const item = {
+    pk: 'c#WORK#service#ns/svc',
+    sk: 'work',
+    gen: 12,
+    tt: '{"b":[1,{}]}',
+    d: Uint8Array.of(1, 2),
+  };
+  expect(decodeWork('service', item).bytes + item.tt.length + item.d.length).toBe(itemSize(item));
 });
 
 it.each(['export', 'import'] as const)(
