@@ -36,10 +36,11 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   if (atMs > nowMs) throw new UsageError(`${exactTime(atMs)} is in the future: it is ${exactTime(nowMs)}`);
   const audits = await listAudit(table, key.cluster);
   // The outputs are read before the records: a run that saved them has a record by then, or is found running,
-  // or its record is missing.
+  // or its record is missing. One that saves them later is found running by the first read.
   const known = await readKnown(table, key);
   const { service, outputs } = known;
-  const { cluster, records, missing, days, isRunning } = await readHistory(table, key, { sinceMs: 0, nowMs });
+  const history = await readHistory(table, key, { sinceMs: 0, nowMs });
+  const { cluster, records, missing, days } = history;
   if (isUnknown(known, records) && (await readObserved(table, key, 1)).length === 0)
     throw await unknownService(table, key, nowMs);
   refuseImports(known);
@@ -51,7 +52,7 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const reason = unknownBecause(known, { cluster, records: sinceGap, switches }, atMs);
   const restored = restoredAfter(cluster, sinceGap, atMs);
   const silent = [notKnownThen(cluster, atMs, nowMs) ?? []].flat();
-  const running = isRunning ? ['a run has not ended yet: its changes may be missing'] : [];
+  const running = notEnded(known, history);
   if (reason === undefined) {
     const then = addressesThen(sinceGap, addressesOf(outputs), atMs);
     const ofCluster = caveatsOf(service, { cluster, records: sinceGap, switches }, atMs);
@@ -81,6 +82,9 @@ export async function explainThen(table: Table, key: ServiceKey, atMs: number, n
   const before = sinceGap.filter((r) => effectiveMs(r) <= atMs);
   return notKnown(atMs, whyThen(reason, before, missing, restored));
 }
+
+const notEnded = (...reads: readonly { readonly isRunning: boolean }[]): readonly string[] =>
+  reads.some(({ isRunning }) => isRunning) ? ['a run has not ended yet: its changes may be missing'] : [];
 
 /** `before`: the records up to the time, since the last gap in them. */
 const whyThen = (

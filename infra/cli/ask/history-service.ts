@@ -18,11 +18,11 @@ import { isOptInSlice } from '#shared/controllers/opt-in/hand-over.ts';
 import type { Service } from '#shared/kube/types.ts';
 import { decodeObjectOf, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
+import { decodeDeltas } from '#shared/store/outputs/deltas.ts';
 import { recordsSince } from '#shared/store/outputs/history-records.ts';
-import type { OutputObject } from '#shared/store/outputs/outputs.ts';
+import { type OutputObject, readOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { readWrittenOutputs } from '#shared/workqueue/written-outputs.ts';
 import { mostObserved, readObserved } from './read-observed.ts';
 import { unknownService } from './unknown-service.ts';
 
@@ -134,16 +134,20 @@ export interface Known {
   readonly outputs: readonly OutputObject[];
   /** An output is too large to be saved with its addresses. */
   readonly isPartlySaved: boolean;
+  /** A worker holds the lease, or died with it: the outputs may lack what it has written. */
+  readonly isRunning: boolean;
 }
 
 export async function readKnown(table: Table, key: ServiceKey): Promise<Known> {
+  const { deltas, lease } = await readWork(table, { ...key, kind: 'service' });
   const [record, saved] = await Promise.all([
     readObject({ table, cluster: key.cluster }, 'Service', key.namespace, key.name),
-    readWrittenOutputs(table, key),
+    readOutputs(table, key, decodeDeltas(deltas)),
   ]);
   const service = decodeObjectOf('Service', record);
   const outputs = saved.flatMap(({ object }) => (object ? [object] : []));
-  return { service, outputs, isPartlySaved: saved.some((o) => o.isMetadataOnly) };
+  const isPartlySaved = saved.some((o) => o.isMetadataOnly);
+  return { service, outputs, isPartlySaved, isRunning: lease !== undefined };
 }
 
 /** Throws for a Service whose slices are those of an import: the hub writes them, and keeps no record. */

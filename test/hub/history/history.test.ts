@@ -13,11 +13,12 @@ import { registerCluster } from '#shared/clusters/registration.ts';
 import { switchMode } from '#shared/clusters/writer/mode-switch.ts';
 import { encodeMessage } from '#shared/queue/codec.ts';
 import { itemSize } from '#shared/store/item-size.ts';
-import { historyOf, workKey } from '#shared/store/keys.ts';
+import { historyOf, outputsOf, workKey } from '#shared/store/keys.ts';
 import type { Item } from '#shared/store/table.ts';
 import { versionOf } from '#shared/store/version.ts';
 import { addWork } from '#shared/workqueue/add.ts';
 import { bodiesOnly, cluster, type HubWorld } from '#test/support/hub-world.ts';
+import { memoryTable } from '#test/support/memory/table-memory.ts';
 import { aPod, aService, optedIn, pods, smallCluster } from '#test/support/small-cluster.ts';
 import { historyErrors } from '#test/worlds/simulation/promises/history.ts';
 import { differences } from '#test/worlds/simulation/promises/truth.ts';
@@ -470,6 +471,30 @@ describe('a record that is missing', () => {
     expect((await explainThen(world.table, key, before, world.now)).caveats).toEqual([
       'a run has not ended yet: its changes may be missing',
     ]);
+  });
+
+  it('a run that ends after explain has read the outputs, and before it reads the records, is said not to have ended', async () => {
+    const { world, pass } = await smallCluster([aService(), ...pods(2)]);
+    await pass(8);
+    const { update } = world.table;
+    let atEnd: { readonly items: readonly Item[]; readonly now: number } | undefined;
+    world.table.update = async (at, change, condition) => {
+      if (change.remove?.includes('lease')) atEnd ??= { items: world.table.dump(), now: world.now };
+      return update(at, change, condition);
+    };
+    world.store.apply(aPod(0, { ready: false }));
+    await pass(5);
+    const { items, now } = atEnd as Required<NonNullable<typeof atEnd>>;
+    const table = memoryTable();
+    table.restore(items);
+    const { query } = table;
+    table.query = async (pk, range) => {
+      const read = await query(pk, range);
+      if (pk === outputsOf(key)) table.restore(world.table.dump());
+      return read;
+    };
+    const { caveats } = await explainThen(table, key, now, now);
+    expect(caveats).toEqual(['a run has not ended yet: its changes may be missing']);
   });
 });
 
