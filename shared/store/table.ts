@@ -28,7 +28,7 @@ export type WriteCondition =
       readonly is: '=' | '<' | '<=' | '>' | '>=';
       readonly value: string | number;
     }
-  | { readonly attribute: string; readonly is: '<' | '>='; readonly than: string }
+  | { readonly attribute: string; readonly is: '>='; readonly than: string }
   | { readonly all: readonly WriteCondition[] }
   | { readonly any: readonly WriteCondition[] };
 

@@ -146,13 +146,13 @@ export function tableContract(driver: string, make: () => Promise<Table>): void 
 
     it('compares two attributes of an item, and no absent one', async () => {
       await table.put({ pk: fresh(), sk: 's', low: 9, high: 10 });
-      const isLess = async (attribute: string, than: string): Promise<boolean> =>
-        (await table.update({ pk, sk: 's' }, { set: { t: 'x' } }, { attribute, is: '<', than })) !==
+      const isLeast = async (attribute: string, than: string): Promise<boolean> =>
+        (await table.update({ pk, sk: 's' }, { set: { t: 'x' } }, { attribute, is: '>=', than })) !==
         undefined;
-      expect(await isLess('low', 'high')).toBe(true);
-      expect(await isLess('high', 'low')).toBe(false);
-      expect(await isLess('none', 'high')).toBe(false);
-      expect(await isLess('low', 'none')).toBe(false);
+      expect(await isLeast('high', 'low')).toBe(true);
+      expect(await isLeast('low', 'high')).toBe(false);
+      expect(await isLeast('none', 'low')).toBe(false);
+      expect(await isLeast('high', 'none')).toBe(false);
     });
 
     it('joins conditions with all and any, nested', async () => {

@@ -32,8 +32,9 @@ async function addedTo(lease: object, more: Partial<WakeUp> = {}): Promise<Parti
   return syncs.waiting().map((m) => decodeMessage(m.body) as WakeUpMessage);
 }
 
-it('a wake-up names its generation where that met no lease, as a worker may then read before its claim', async () => {
+it('a wake-up names the generation that was added, if nobody has the lease or it has expired', async () => {
   expect(await addedTo({})).toMatchObject([{ generation: 8, dueMs: nowMs }]);
+  expect(await addedTo({ lease: 'slow', until: nowMs - 1 })).toMatchObject([{ generation: 8, dueMs: nowMs }]);
 });
 
 it('a leading wake-up is sent for the latest generation when it is due, even if a worker has the lease', async () => {
