@@ -12,7 +12,7 @@ import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { forFrequentCalls, frequentCallConfig } from '#shared/aws-client-config.ts';
 import { median } from './median.ts';
 
-const rounds = 40;
+const rounds = 80;
 const callsPerRound = 500;
 const atOnce = 10;
 /** By then the code has been compiled. */
@@ -37,25 +37,30 @@ async function measure(server: ChildProcess): Promise<void> {
     region: 'eu-west-1',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
-  const clients = {
-    plain: new DynamoDBClient(common),
-    ours: forFrequentCalls(new DynamoDBClient({ ...common, ...frequentCallConfig })),
-  };
-  const ms: { readonly [name in keyof typeof clients]: number[] } = { plain: [], ours: [] };
+  const { sha256: _, ...options } = frequentCallConfig;
+  const clients = [
+    { name: 'as the client comes', client: new DynamoDBClient(common) },
+    { name: 'with options of the SDK', client: new DynamoDBClient({ ...common, ...options }) },
+    { name: 'and our hash', client: new DynamoDBClient({ ...common, ...frequentCallConfig }) },
+    {
+      name: 'and one signer and user agent, as in our functions',
+      client: forFrequentCalls(new DynamoDBClient({ ...common, ...frequentCallConfig })),
+    },
+  ].map((measured) => ({ ...measured, ms: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
-    for (const name of ['plain', 'ours'] as const) {
+    for (const { client, ms } of clients) {
       const before = process.cpuUsage();
-      await Promise.all(Array.from({ length: atOnce }, () => calls(clients[name])));
+      await Promise.all(Array.from({ length: atOnce }, () => calls(client)));
       const { user, system } = process.cpuUsage(before);
-      if (round >= warmUpRounds) ms[name].push((user + system) / 1000 / callsPerRound);
+      if (round >= warmUpRounds) ms.push((user + system) / 1000 / callsPerRound);
     }
   }
-  const [plain, ours] = [median(ms.plain), median(ms.ours)];
-  console.log(
-    `processor time of a PutItem, median of ${rounds - warmUpRounds} rounds of ${callsPerRound}: as the client comes ${plain.toFixed(2)} ms`,
-  );
-  console.log(`as our functions configure it ${ours.toFixed(2)} ms: ratio ${(ours / plain).toFixed(2)}`);
-  for (const client of Object.values(clients)) client.destroy();
+  const plain = median(clients[0]?.ms ?? []);
+  console.log(`Processor time of a PutItem, median of ${rounds - warmUpRounds} rounds of ${callsPerRound}\n`);
+  console.log('| client | ms | ratio |\n| --- | --- | --- |');
+  for (const { name, ms } of clients)
+    console.log(`| ${name} | ${median(ms).toFixed(2)} | ${(median(ms) / plain).toFixed(2)} |`);
+  for (const { client } of clients) client.destroy();
   server.kill();
 }
 
