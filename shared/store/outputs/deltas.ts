@@ -6,6 +6,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Version } from '../version.ts';
 import {
+  checksumOf,
   type OutputDelta,
   type OutputRecord,
   type SavedBodies,
@@ -17,7 +18,7 @@ import { editOf, type TextEdit } from './text-edit.ts';
 /** By the sort key of the body. */
 export type OutputDeltas = ReadonlyMap<string, OutputDelta>;
 
-type Stored = readonly [sk: string, version: Version, of: Version, generation: number, edit: TextEdit];
+type Stored = readonly [sk: string, version: Version, of: number, generation: number, edit: TextEdit];
 
 export const noDeltas: OutputDeltas = new Map();
 
@@ -56,7 +57,7 @@ export interface Divided {
 export function divide({ before, bodies, deltas, changed }: OutputsToSave, maxBytes: number): Divided {
   const records = new Map([...before, ...changed].map((record) => [sortKeyOf(record), record]));
   const asBodies = new Map<string, OutputRecord>();
-  const next = new Map([...deltas].filter(([sk, { of }]) => bodies.get(sk)?.version === of));
+  const next = new Map([...deltas].filter(([sk, delta]) => isOf(delta, bodies.get(sk))));
   for (const record of changed) {
     const sk = sortKeyOf(record);
     const delta = deltaOf(record, bodies.get(sk));
@@ -86,13 +87,17 @@ function smallest(deltas: OutputDeltas, maxBytes: number): OutputDeltas {
   return kept;
 }
 
+const isOf = ({ of }: OutputDelta, body: SavedBody | undefined): boolean =>
+  body?.text !== undefined && checksumOf(body.text) === of;
+
 /** Returns undefined if the body cannot be the base of a delta. */
 function deltaOf(
   { version, uid, generation, object }: OutputRecord,
   body: SavedBody | undefined,
 ): OutputDelta | undefined {
   if (!object || body?.text === undefined || body.uid !== uid || version <= body.version) return undefined;
-  return { version, of: body.version, generation, edit: editOf(body.text, JSON.stringify(object)) };
+  const edit = editOf(body.text, JSON.stringify(object));
+  return { version, of: checksumOf(body.text), generation, edit };
 }
 
 /** Above so many units of bodies, one unit more of deltas at each update costs less than new bodies. */

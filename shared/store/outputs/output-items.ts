@@ -1,5 +1,5 @@
 /** The item of an output: its body, which is the deflated object (docs/develop/decisions/0018). Pure. */
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ObservedSoFar } from '#shared/kube/listed-endpoints.ts';
 import { labelEndpointsManagedBy, labelServiceName, labelSliceManagedBy } from '#shared/kube/names.ts';
 import type { EndpointSlice, Endpoints, OutputKind } from '#shared/kube/types.ts';
@@ -42,8 +42,8 @@ export interface SavedBody {
 /** The difference between an output and its body. */
 export interface OutputDelta {
   readonly version: Version;
-  /** Version of the body that it changes. */
-  readonly of: Version;
+  /** Checksum of the body that it changes. */
+  readonly of: number;
   /** metadata.generation, or 0 for Endpoints. */
   readonly generation: number;
   readonly edit: TextEdit;
@@ -111,6 +111,12 @@ export function savedBodyOf(item: Item): SavedBody {
   return { uid, version, text: body && inflateRawSync(body).toString(), bytes: itemSize(item) };
 }
 
+/**
+ * Names the text of a body in its deltas. Its version would not do: in a cluster that was restored, the same
+ * version may have another text.
+ */
+export const checksumOf = (text: string): number => crc32(text);
+
 /** `body` is the decoded body of `item`. */
 export function decodeOutput(item: Item, body: SavedBody, delta: OutputDelta | undefined): OutputRecord {
   const kind = kindOfOutputItem(item.sk);
@@ -118,8 +124,8 @@ export function decodeOutput(item: Item, body: SavedBody, delta: OutputDelta | u
   const newer = delta && delta.version > body.version && isThere(item) ? delta : undefined;
   const saved = { ...headOf(item), kind, generation: numberOf(item, 'g') };
   const object = (JSON.parse(body.text ?? metadata ?? 'null') as OutputObject | null) ?? undefined;
-  // A late worker has put an older body in the place of the delta's.
-  const isLost = newer !== undefined && (newer.of !== body.version || body.text === undefined);
+  // A worker that has not ended its run has put another body in the place of the delta's.
+  const isLost = newer !== undefined && (body.text === undefined || newer.of !== checksumOf(body.text));
   if (metadata !== undefined || isLost)
     return { ...saved, object: object && metadataOnly(object), isMetadataOnly: true };
   if (!newer) return { ...saved, object, ...observedIn(item) };

@@ -11,8 +11,8 @@ import type { WakeUpMessage } from '#shared/queue/wake-up-message.ts';
 import type { Pods } from '#shared/store/inputs/namespace-pods.ts';
 import { objectsOf, outputsOf, parseWorkKey } from '#shared/store/keys.ts';
 import { decodeDeltas, encodeDeltas } from '#shared/store/outputs/deltas.ts';
+import { checksumOf, savedBodyOf } from '#shared/store/outputs/output-items.ts';
 import type { Change, Item, Key, Table } from '#shared/store/table.ts';
-import type { Version } from '#shared/store/version.ts';
 import { setMutants } from '#test/clusterset/simulation/mutants.ts';
 import { ordinaryLimits } from '#test/worlds/simulation/faults/draw-limits.ts';
 import { largeTenant } from '#test/worlds/simulation/faults/large-tenant.ts';
@@ -649,9 +649,9 @@ function appliesToAnyBody(table: Table): Table {
   const rebased = async (item: Item | undefined): Promise<Item | undefined> => {
     if (!item || !isWork(item) || !(item['d'] instanceof Uint8Array)) return item;
     const bodies = await table.query(outputsOf(parseWorkKey(item.pk)));
-    const versions = new Map(bodies.map(({ sk, v }) => [sk, v as Version]));
+    const texts = new Map(bodies.map((body) => [body.sk, savedBodyOf(body).text ?? '']));
     const deltas = [...decodeDeltas(item['d'])].map(
-      ([sk, delta]) => [sk, { ...delta, of: versions.get(sk) ?? delta.of }] as const,
+      ([sk, delta]) => [sk, { ...delta, of: checksumOf(texts.get(sk) ?? '') }] as const,
     );
     return { ...item, d: encodeDeltas(new Map(deltas)) as Uint8Array };
   };
