@@ -34,7 +34,6 @@ async function connectAndRead({ deps, cluster, claim, deadlineMs, ...read }: Com
     key: claim.service,
     api,
     brief,
-    deltas,
     work: claim.item,
     rounds: claim.message.requeues ?? 0,
     inputs,

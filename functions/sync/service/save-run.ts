@@ -49,11 +49,11 @@ interface SavedOutputs {
 }
 
 async function saveWithOutputs(
-  { deps, claim, run, outcomes }: WrittenRun,
+  { deps, claim, run, outcomes, deltas: before }: WrittenRun,
   counts: ServiceCounts,
   triggersBytes: number,
 ): Promise<SavedOutputs> {
-  const { key, server, inputs, deltas: before } = run;
+  const { key, server, inputs } = run;
   const { unitBytes, savedBytes } = deps.limits.sync;
   const outputs = { before: inputs.outputs, bodies: inputs.bodies, deltas: before, changed: server.unsaved };
   const deltaBytes = roomForDeltas(claim.item.bytes + triggersBytes, inputs.bodies, unitBytes);

@@ -6,7 +6,6 @@ import { type Controller, outputKindOf } from '#shared/kube/controllers.ts';
 import type { OutputKind } from '#shared/kube/types.ts';
 import type { Part } from '#shared/kube/work-kinds.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import type { OutputDeltas } from '#shared/store/outputs/deltas.ts';
 import type { OutputRecord } from '#shared/store/outputs/outputs.ts';
 import type { GaugeRecord, ServiceCounts } from '#shared/store/outputs/service-counts.ts';
 import type { Triggers } from '#shared/store/triggers.ts';
@@ -32,8 +31,6 @@ export interface Run {
   /** The same API for what may not take long: a probe, an Event. */
   readonly brief: ClusterApi;
   readonly work: WorkItem;
-  /** Of the saved outputs. */
-  readonly deltas: OutputDeltas;
   /** How often in a row the run was requeued before. */
   readonly rounds: number;
   readonly inputs: Inputs;
