@@ -1,5 +1,5 @@
 /**
- * The record that a run leaves behind: made when the outputs are saved, written when the lease is free. A
+ * The record that a run leaves behind: the write that frees the lease names it, and then it is written. A
  * failure here never fails the run; it is counted, and readers learn that the record is missing.
  */
 

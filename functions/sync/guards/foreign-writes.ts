@@ -76,8 +76,8 @@ export function foreignAfter({
 }
 
 /**
- * Call after the objects and `saved` were saved, so that each version counts once. Reports a stop of the
- * service, and may stop the cluster.
+ * Call after `saved` was saved. Each version counts once, unless the run loses its lease before its objects
+ * are saved. Reports a stop of the service, and may stop the cluster.
  */
 export async function countForeign(run: Run, saved: ForeignWrites | undefined): Promise<void> {
   const { deps, cluster, key, foreignWrites: foreign, counts } = run;
