@@ -1,16 +1,15 @@
 /** What sync wrote for a Service, for readers without a lease. */
-
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { decodeDeltas, type OutputDeltas } from '#shared/store/outputs/deltas.ts';
+import { decodeDeltas } from '#shared/store/outputs/deltas.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';
 import type { Table } from '#shared/store/table.ts';
 import { readWork } from './item-store.ts';
 
-/** Read them before the bodies (`savedOutputs`). */
-export const readDeltas = async (table: Table, service: ServiceKey): Promise<OutputDeltas> =>
-  decodeDeltas((await readWork(table, { ...service, kind: 'service' })).deltas);
-
-export const readWrittenOutputs = async (
+/** Reads the work item before the bodies (`savedOutputs`). */
+export async function readWrittenOutputs(
   table: Table,
   service: ServiceKey,
-): Promise<readonly OutputRecord[]> => readOutputs(table, service, await readDeltas(table, service));
+): Promise<readonly OutputRecord[]> {
+  const { deltas } = await readWork(table, { ...service, kind: 'service' });
+  return readOutputs(table, service, decodeDeltas(deltas));
+}

@@ -12,7 +12,7 @@ import type { OutputEntry } from '#shared/queue/messages.ts';
 import { readFence } from '#shared/store/inputs/lists.ts';
 import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import type { OutputDeltas } from '#shared/store/outputs/deltas.ts';
+import { decodeDeltas, type OutputDeltas } from '#shared/store/outputs/deltas.ts';
 import { sortKeyOf } from '#shared/store/outputs/output-items.ts';
 import {
   type OutputObject,
@@ -23,8 +23,7 @@ import {
 import type { Table } from '#shared/store/table.ts';
 import { type Version, versionOf } from '#shared/store/version.ts';
 import { readWork } from '#shared/workqueue/item-store.ts';
-import { isClean } from '#shared/workqueue/rules/item.ts';
-import { readDeltas } from '#shared/workqueue/written-outputs.ts';
+import { isClean, type WorkItem } from '#shared/workqueue/rules/item.ts';
 import type { MessageContext } from '../batch/batch-context.ts';
 import { classify, mayBeWithoutService, type Observation } from './echo.ts';
 import { recordObserved } from './observed-history.ts';
@@ -44,7 +43,7 @@ export async function applyObserved(
     isObserved(cluster) &&
     versionOf(incarnation, message.asOf) < (await readFence(store.table, cluster.id, kind));
   const unclear: OutputEntry[] = [];
-  const source = { kind, listedAt, deltasOf: deltasByService(store.table) };
+  const source = { kind, listedAt, workItemOf: workItemByService(store.table) };
   await concurrently(16, entries, async (seen) => {
     context.checkTime();
     if (kind === 'EndpointSlice' && context.parts.some((part) => part.onSlice(context, seen))) return;
@@ -57,15 +56,18 @@ export async function applyObserved(
 
 /** Where entries come from that may be sync's own writes. */
 interface OwnSource extends Pick<Source, 'kind' | 'listedAt'> {
-  readonly deltasOf: (service: ServiceKey) => Promise<OutputDeltas>;
+  readonly workItemOf: (service: ServiceKey) => Promise<WorkItem>;
 }
 
-/** Reads the deltas of each Service once a message, and before any of its bodies. */
-function deltasByService(table: Table): OwnSource['deltasOf'] {
-  const reads = new Map<string, Promise<OutputDeltas>>();
+/**
+ * Reads the work item of each Service once a message, and before any of its bodies. That is after the relay saw
+ * the outputs, so a run that wrote them has ended or is under way.
+ */
+function workItemByService(table: Table): OwnSource['workItemOf'] {
+  const reads = new Map<string, Promise<WorkItem>>();
   return (service) => {
     const key = `${service.namespace}/${service.name}`;
-    const read = reads.get(key) ?? readDeltas(table, service);
+    const read = reads.get(key) ?? readWork(table, { ...service, kind: 'service' });
     reads.set(key, read);
     return read;
   };
@@ -85,22 +87,23 @@ async function needsSecondLook(
   for (const name of new Set([seen.service, seen.formerService])) {
     if (!name) continue;
     const service = { cluster: cluster.id, namespace: seen.namespace, name };
-    const deltas = await source.deltasOf(service);
+    const work = await source.workItemOf(service);
     const { kind, listedAt } = source;
+    const deltas = decodeDeltas(work.deltas);
     const observation = await observe(context, service, { kind, seen, version, listedAt, deltas });
-    if (observation && (await wakeIfConcerned(context, service, observation)) === 'unclear') return true;
+    if (observation && wakeIfConcerned(context, service, observation, work) === 'unclear') return true;
   }
   return false;
 }
 
-async function wakeIfConcerned(
+function wakeIfConcerned(
   { deps, cluster, effects }: MessageContext,
-  service: ServiceKey,
+  { namespace, name }: ServiceKey,
   observation: Observation,
-): Promise<'done' | 'unclear'> {
+  work: WorkItem,
+): 'done' | 'unclear' {
   const { saved, seen } = observation;
   const { observedAtMs } = seen;
-  const { namespace, name } = service;
   switch (classify(observation)) {
     case 'ours':
       return 'done';
@@ -109,7 +112,7 @@ async function wakeIfConcerned(
     case 'ours-or-unsaved':
       // A run that is under way may have made the object and not saved it yet; a batch before may have raised
       // the generation and sent no wake-up.
-      if (isClean(await readWork(deps.table, { ...service, kind: 'service' }))) return 'done';
+      if (isClean(work)) return 'done';
       if (!seen.secondLook) return seen.deleted ? 'done' : 'unclear';
       effects.wake(namespace, name, { readFromApiServer: !saved, observedAtMs });
       return 'done';

@@ -189,6 +189,26 @@ it.each(['Endpoints', 'EndpointSlice'] as const)(
   },
 );
 
+it('the work item of a service is read once for a page, also if nothing is saved of its outputs', async () => {
+  const names = numbered(20);
+  const hub = await hubWith(names);
+  const entries = names.map(
+    (svc): OutputEntry => ({ namespace: 'ns', name: svc, resourceVersion: '7', uid: svc, service: svc }),
+  );
+  let reads = 0;
+  const table: Table = {
+    ...hub.table,
+    async get(key) {
+      if (key.pk.includes('#WORK#')) reads++;
+      return hub.table.get(key);
+    },
+  };
+  await send(hub, hub.list('Endpoints', 50, ...entries));
+  await drain(hub, table);
+  expect([doubted(hub), hub.woken()]).toEqual([[], []]);
+  expect(reads).toBe(names.length);
+});
+
 it.each([
   ['whose service has a shorter name than a page’s end', 'web', 'web-api-bbbbb', 'web-bcdfg'],
   ['whose service comes before the page', 'a', 'a-b-aaaaa', 'a-zzzzz'],
