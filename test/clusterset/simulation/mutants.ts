@@ -155,7 +155,7 @@ export const setMutants: readonly Mutant[] = [
   {
     name: 'a worker takes the lease of an import that another worker has',
     mechanism: 'lease',
-    seeds: [58, 32],
+    seeds: [235, 245],
     set: {
       ...quiet,
       people: 12,
