@@ -33,8 +33,11 @@ export async function workOfLocalRun(group: number, console: string): Promise<Wo
   };
 }
 
-/** Processes of our writer that a hub on AWS has too. The others stand in for AWS. */
-const ofHub = ['relay', 'ingest', 'sync'];
+/**
+ * Processes of our writer that a hub on AWS has too, the last two of older commits. The others stand in for
+ * AWS.
+ */
+const ofHub = ['relay', 'worker', 'ingest', 'sync'];
 
 export interface Cost {
   /** Milliseconds of processor: of the hub's processes on AWS, or of the whole of another writer. */
