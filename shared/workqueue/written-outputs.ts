@@ -1,4 +1,4 @@
-/** What sync wrote for a Service, for readers without a lease. */
+/** Readers without a lease find here what sync wrote for a Service. */
 import type { ServiceKey } from '#shared/store/keys.ts';
 import { decodeDeltas } from '#shared/store/outputs/deltas.ts';
 import { type OutputRecord, readOutputs } from '#shared/store/outputs/outputs.ts';

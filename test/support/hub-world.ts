@@ -51,7 +51,7 @@ import { memoryTable } from './memory/table-memory.ts';
 
 export const cluster = 'c';
 
-/** There is no room for deltas, so each output is saved as a body. */
+/** A run saves each output as a body, because no delta fits. */
 export const bodiesOnly: Limits = { ...defaultLimits, sync: { ...defaultLimits.sync, unitBytes: 1 } };
 
 const { pageSize } = defaultLimits.relay;

@@ -12,7 +12,7 @@ import type { OutputEntry } from '#shared/queue/messages.ts';
 import { readFence } from '#shared/store/inputs/lists.ts';
 import { isAlive, readObject } from '#shared/store/inputs/objects.ts';
 import type { ServiceKey } from '#shared/store/keys.ts';
-import { decodeDeltas, type OutputDeltas } from '#shared/store/outputs/deltas.ts';
+import { decodeDeltas, noDeltas, type OutputDeltas } from '#shared/store/outputs/deltas.ts';
 import { sortKeyOf } from '#shared/store/outputs/output-items.ts';
 import {
   type OutputObject,
@@ -189,7 +189,7 @@ async function isOptInSlice(
         deps.table,
         { cluster: cluster.id, namespace: seen.namespace, name },
         { kind, name: seen.name },
-        'written',
+        noDeltas,
       ),
     ),
   );

@@ -29,30 +29,26 @@ export async function saveRun(written: WrittenRun): Promise<RunResult> {
   const triggers = { next: next.triggers, stored: inputs.triggers };
   const text = await saveTriggers(deps.table, run.key, triggers, deps.limits.sync);
   const isUnchanged = text === (claim.item.triggers ?? null);
-  let saved: SavedOutputs = { isNewest: true };
+  let saved: SavedOfOutputs = {};
   if (server.needsLeaseCheck) saved = await saveWithOutputs(written, counts, text?.length ?? 0);
   else await saveCounts(deps.table, run.key, counts, run.counts);
   return {
     cluster,
     queues: cluster.queues,
     outcomes,
-    ...{ server, api: run.brief, inputs, notes: run.notes, isUnsaved: !saved.isNewest },
+    ...{ server, api: run.brief, inputs, notes: run.notes },
     triggers: isUnchanged ? undefined : text,
-    deltas: saved.deltas,
+    ...saved,
   };
 }
 
-interface SavedOutputs {
-  /** False if the table holds newer outputs. */
-  readonly isNewest: boolean;
-  readonly deltas?: Uint8Array | null;
-}
+type SavedOfOutputs = Pick<RunResult, 'isUnsaved' | 'deltas'>;
 
 async function saveWithOutputs(
   { deps, claim, run, outcomes, deltas: before }: WrittenRun,
   counts: ServiceCounts,
   triggersBytes: number,
-): Promise<SavedOutputs> {
+): Promise<SavedOfOutputs> {
   const { key, server, inputs } = run;
   const { unitBytes, savedBytes } = deps.limits.sync;
   const outputs = { before: inputs.outputs, bodies: inputs.bodies, deltas: before, changed: server.unsaved };
@@ -68,5 +64,5 @@ async function saveWithOutputs(
   const kept = inputs.service
     ? deltas
     : new Map([...deltas].filter(([sk]) => !done.includes(kindOfOutputItem(sk))));
-  return { isNewest, deltas: encodeDeltas(kept) };
+  return { isUnsaved: !isNewest, deltas: encodeDeltas(kept) };
 }

@@ -21,7 +21,7 @@ export interface BegunRun extends StartedRun {
   readonly deps: SyncDeps;
   readonly cluster: ClusterRecord;
   readonly items: ServiceItems;
-  /** Of the outputs, as the lease was taken. */
+  /** The outputs' deltas when the lease was taken. */
   readonly deltas: OutputDeltas;
   readonly reads: BegunReads;
 }

@@ -103,7 +103,7 @@ export interface InputsToRead {
   readonly key: ServiceKey;
   readonly triggers: Promise<StoredTriggers>;
   readonly items: ServiceItems;
-  /** Of what sync has written, as the lease was taken. */
+  /** The deltas of what sync had written when the lease was taken. */
   readonly deltas: OutputDeltas;
   /**
    * `observed`: compares with the outputs that the relay saw. `written`: writes, from the outputs that sync

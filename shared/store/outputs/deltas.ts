@@ -56,18 +56,20 @@ export interface Divided {
  */
 export function divide({ before, bodies, deltas, changed }: OutputsToSave, maxBytes: number): Divided {
   const records = new Map([...before, ...changed].map((record) => [sortKeyOf(record), record]));
-  const asBodies = new Map<string, OutputRecord>();
+  const asBodies: OutputRecord[] = [];
   const next = new Map([...deltas].filter(([sk, delta]) => isOf(delta, bodies.get(sk))));
   for (const record of changed) {
     const sk = sortKeyOf(record);
     const delta = deltaOf(record, bodies.get(sk));
     if (delta) next.set(sk, delta);
-    else asBodies.set(sk, record);
-    if (!delta) next.delete(sk);
+    else {
+      next.delete(sk);
+      asBodies.push(record);
+    }
   }
   const kept = smallest(next, maxBytes);
-  for (const sk of next.keys()) if (!kept.has(sk)) asBodies.set(sk, records.get(sk) as OutputRecord);
-  return { deltas: kept, asBodies: [...asBodies.values()] };
+  for (const sk of next.keys()) if (!kept.has(sk)) asBodies.push(records.get(sk) as OutputRecord);
+  return { deltas: kept, asBodies };
 }
 
 /**

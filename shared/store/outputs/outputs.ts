@@ -87,14 +87,14 @@ export const readObservedOutputs = async (
 ): Promise<readonly OutputRecord[]> =>
   savedOutputs(await readBodies(table, service, 'observed'), noDeltas).outputs;
 
-/** Without the deltas of what sync wrote, the version may be older than the saved one. */
+/** `from`: the deltas of what sync wrote. Without them the version may be older than the saved one. */
 export async function readOutput(
   table: Table,
   service: ServiceKey,
   name: OutputName,
-  from: OutputDeltas | OutputSource,
+  from: OutputDeltas | 'observed',
 ): Promise<OutputRecord | undefined> {
-  const [source, deltas] = typeof from === 'string' ? [from, noDeltas] : (['written', from] as const);
+  const [source, deltas] = from === 'observed' ? [from, noDeltas] : (['written', from] as const);
   const item = await table.get(keyOf(source, service, name));
   return item && decodeOutput(item, savedBodyOf(item), deltas.get(item.sk));
 }

@@ -165,7 +165,7 @@ export const mutants: readonly Mutant[] = [
       pods: 3,
       changes: 40,
       faultsUntilMs: 200_000,
-      // There is no room for deltas, so each output is saved as a body.
+      // A run saves each output as a body, because no delta fits.
       limits: withLimits({ sync: { unitBytes: 1 } }),
     },
     table: believesInItsLease,
