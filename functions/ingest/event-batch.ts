@@ -81,6 +81,7 @@ async function applyBatch(
     ahead,
     checkTime,
     parts: ingestParts,
+    sentAtMs: Math.min(...records.map((r) => r.sentAtMs)),
   };
   const { failed, marks } = await applyMessages(batch, records);
   try {

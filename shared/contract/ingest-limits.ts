@@ -21,6 +21,11 @@ export const ingestDefaults = {
   prefetchedObjects: 100,
   /** Maximum number of services that a batch runs itself. The others run from the queue of wake-ups. */
   runsInPlace: 50,
+  /**
+   * A batch runs no service itself if its oldest message was sent longer ago, ms: a backlog is stored first,
+   * and in the queue of wake-ups the changes of a service share a run.
+   */
+  inPlaceMaxWaitMs: 1_000,
   /** Maximum number of runs for a message. Each run writes for ten seconds or so. */
   maxRuns: 50,
   /**

@@ -71,6 +71,15 @@ describe('goes by the queue', () => {
     expect(differences(world.store, 100)).toEqual([]);
   });
 
+  it('every service of a batch that has waited', async () => {
+    const { world, pass, batchesOfWakeUps } = await twoServices();
+    world.store.apply(aPod(3));
+    world.now += defaultLimits.ingest.inPlaceMaxWaitMs + 1;
+    await pass(2);
+    expect(batchesOfWakeUps()).toBe(1);
+    expect(differences(world.store, 100)).toEqual([]);
+  });
+
   it('a service that another worker has', async () => {
     const { world, calls, pass } = await twoServices();
     await world.table.update(workKey(workOf('svc')), { set: { lease: 'busy', until: world.now + 40_000 } });

@@ -21,6 +21,8 @@ export interface BatchContext {
    * object, service and namespace of a message.
    */
   readonly checkTime: () => void;
+  /** When the queue accepted the oldest message of the batch, ms since the epoch. */
+  readonly sentAtMs: number;
   /** What else a batch does, besides the endpoints of the cluster's own services. */
   readonly parts: readonly IngestPart[];
 }

@@ -1,7 +1,8 @@
 /**
  * Which services the invocation runs itself. The queue has the others: those that somebody runs already or that
- * have pending work, those that wait for the batch period, and all of a cluster that is paused, incomplete or
- * does not answer.
+ * have pending work, those that wait for the batch period, all of a cluster that is paused, incomplete or does
+ * not answer, and all of a batch that has waited. A backlog is stored first: changes that wait in the queue of
+ * wake-ups share runs, and those in the queue of events do not.
  */
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns, isStopped } from '#shared/clusters/writer/mode.ts';
@@ -11,13 +12,14 @@ import type { BatchContext } from '../batch/batch-context.ts';
 
 /** `deadline`: when this worker is stopped, ms since the epoch. */
 export async function takeForRunsInPlace(
-  { deps, cluster }: BatchContext,
+  { deps, cluster, sentAtMs }: BatchContext,
   wakeUps: readonly WakeUp[],
   deadline: number,
 ): Promise<ClaimedAsAdded> {
   const { inPlace, limits, now } = deps;
   const hasTime = deadline - now() > limits.sync.inPlaceMs;
-  if (!inPlace || !hasTime || !mayRun(cluster)) return { claims: [], left: wakeUps };
+  const isLate = now() - sentAtMs > limits.ingest.inPlaceMaxWaitMs;
+  if (!inPlace || !hasTime || isLate || !mayRun(cluster)) return { claims: [], left: wakeUps };
   const { atOnce = [], later = [] } = Object.groupBy(wakeUps, (w) => (isForNow(w) ? 'atOnce' : 'later'));
   const most = limits.ingest.runsInPlace;
   const { newLeaseId } = inPlace;
