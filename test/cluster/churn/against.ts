@@ -1,4 +1,4 @@
-/** The churn of this checkout and of another commit's, in turn on the same machine. */
+/** The churn of this checkout and of other commits', in turn on the same machine. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ import { type Measured, measure } from './measure.ts';
 import { flagsOfOurs, ours, type WriterKind } from './writers.ts';
 
 export interface Turns {
-  /** As git names it. */
-  readonly commit: string;
+  /** As git names them. */
+  readonly commits: readonly string[];
   readonly rounds: number;
   readonly warmUpSeconds: number;
   readonly say: (line: string) => void;
@@ -21,18 +21,19 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * Measures each load in rounds, cold and after a warm-up: this checkout and the commit's, whose order changes
+ * Measures each load in rounds, cold and after a warm-up: this checkout and the commits', whose order changes
  * from round to round. Says a line for each measurement, and for each load the medians with their ranges and
- * the ratio of this checkout to the commit.
+ * the ratio of this checkout to each commit.
  */
 export async function measureAgainst(loads: readonly ChurnLoad[], turns: Turns): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'fleet-endpoints-against-'));
   try {
-    await checkOut(turns.commit, folder);
-    const kinds = new Map([
-      ['this', ours(flagsOfOurs)],
-      [turns.commit, ours(await knownFlags(folder), folder)],
-    ]);
+    const kinds = new Map([['this', ours(flagsOfOurs)]]);
+    for (const commit of turns.commits) {
+      const checkout = join(folder, commit.replaceAll('/', '-'));
+      await checkOut(commit, checkout);
+      kinds.set(commit, ours(await knownFlags(checkout), checkout));
+    }
     for (const load of loads)
       for (const seconds of [0, turns.warmUpSeconds]) await inTurn(kinds, load, seconds, turns);
   } finally {
@@ -73,19 +74,19 @@ async function inTurn(
       say(`| ${load.rate}/s, ${state} | ${who} | ${round} | ${cells} |`);
     }
   }
-  const [[mine, of], [theirs, than]] = [...all] as [[string, Measured[]], [string, Measured[]]];
-  for (const [who, measured] of [
-    [mine, of],
-    [theirs, than],
-  ] as const)
+  const [mine, ...others] = [...all];
+  if (!mine) return;
+  for (const [who, measured] of all)
     say(
       `| ${load.rate}/s, ${state} | ${who} | median (range) | ${figures.map((f) => rangeOf(measured, f)).join(' | ')} |`,
     );
-  const ratios = figures.map((f) => {
-    const [a, b] = [median(of.map(f.of)), median(than.map(f.of))];
-    return b > 0 ? (a / b).toFixed(2) : '';
-  });
-  say(`| ${load.rate}/s, ${state} | ${mine} / ${theirs} | ratio | ${ratios.join(' | ')} |`);
+  for (const [who, measured] of others) {
+    const ratios = figures.map(({ of }) => {
+      const [a, b] = [median(mine[1].map(of)), median(measured.map(of))];
+      return b > 0 ? (a / b).toFixed(2) : '';
+    });
+    say(`| ${load.rate}/s, ${state} | ${mine[0]} / ${who} | ratio | ${ratios.join(' | ')} |`);
+  }
 }
 
 interface Figure {
@@ -94,8 +95,11 @@ interface Figure {
   readonly of: (measured: Measured) => number;
 }
 
-const tableMs = ({ cost }: Measured): number =>
-  cost.byProcess.reduce((sum, [name, ms]) => (name === 'table' ? sum + ms : sum), 0);
+/** Milliseconds of processor a flip of these processes. */
+const ms =
+  (...names: readonly string[]) =>
+  ({ cost }: Measured): number =>
+    cost.byProcess.reduce((sum, [name, each]) => (names.includes(name) ? sum + each : sum), 0);
 
 const figures: readonly Figure[] = [
   { title: 'slices p50 ms', digits: 0, of: ({ result }) => result.slices.p50_ms },
@@ -107,7 +111,9 @@ const figures: readonly Figure[] = [
   { title: 'lost', digits: 0, of: ({ result }) => result.slices.lost + result.endpoints.lost },
   { title: 'writes', digits: 0, of: ({ result }) => result.slices.writes + result.endpoints.writes },
   { title: 'processor ms a flip', digits: 1, of: ({ cost }) => cost.processorMs },
-  { title: 'table ms a flip', digits: 1, of: tableMs },
+  { title: 'of which the relay', digits: 1, of: ms('relay') },
+  { title: 'table ms a flip', digits: 1, of: ms('table') },
+  { title: 'queues ms a flip', digits: 1, of: ms('queues') },
   { title: 'runs of 100 flips', digits: 0, of: ({ cost }) => 100 * (cost.runs ?? 0) },
   { title: 'read units a flip', digits: 1, of: ({ cost }) => cost.readUnits ?? 0 },
   { title: 'write units a flip', digits: 1, of: ({ cost }) => cost.writeUnits ?? 0 },

@@ -8,12 +8,12 @@ import { flagsOfOurs, kubeControllerManager, ours, type WriterKind } from './wri
 
 /**
  * npm run churn [-- --only kcm|kcm-1000|ours] [--rate 20|100|300] [--seconds N] [--warm-up N] [--profile
- * DIR] [--against COMMIT [--rounds N]]: how long a change of a pod's readiness takes to show in Endpoints and
+ * DIR] [--against COMMIT... [--rounds N]]: how long a change of a pod's readiness takes to show in Endpoints and
  * slices, and how much processor time a change takes. The writers are kube-controller-manager with its
  * defaults, with 1,000 requests a second, and ours, in turn. Each has a fresh control plane of this machine.
  * The same load comes first for --warm-up seconds (0: none). --profile writes a processor profile of each
- * process of ours into DIR. --against compares this checkout with another commit instead, in turn, cold and
- * warm.
+ * process of ours into DIR. --against, once or more, compares this checkout with other commits instead, in
+ * turn, cold and warm.
  */
 const { values } = programArguments({
   options: {
@@ -22,7 +22,7 @@ const { values } = programArguments({
     seconds: { type: 'string', default: '20' },
     'warm-up': { type: 'string', default: '10' },
     profile: { type: 'string' },
-    against: { type: 'string' },
+    against: { type: 'string', multiple: true },
     rounds: { type: 'string', default: '2' },
   },
 });
@@ -65,7 +65,7 @@ if (values.against === undefined) await compareWriters();
 else {
   for (const line of headings) console.log(line);
   await measureAgainst(loads, {
-    commit: values.against,
+    commits: values.against,
     rounds: numberOf('rounds'),
     warmUpSeconds,
     say: (line) => console.log(line),
