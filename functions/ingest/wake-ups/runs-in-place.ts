@@ -1,8 +1,8 @@
 /**
- * Which services the invocation runs itself. The queue has the others: those that somebody runs already or that
- * have pending work, those that wait for the batch period, all of a cluster that is paused, incomplete or does
- * not answer, and all of a batch that has waited. A backlog is stored first: changes that wait in the queue of
- * wake-ups share runs, and those in the queue of events do not.
+ * Which services the invocation runs itself. Services that somebody runs already, that have pending work or that
+ * wait for the batch period run from the queue of wake-ups. So do all services of a cluster that is paused,
+ * incomplete or does not answer, and all services of a batch that has waited. That batch is part of a backlog,
+ * which is stored first: changes in the queue of wake-ups share runs, and those in the queue of events do not.
  */
 import { hasSynced } from '#shared/clusters/relay/first-lists.ts';
 import { hasRuns, isStopped } from '#shared/clusters/writer/mode.ts';

@@ -95,11 +95,11 @@ interface Figure {
   readonly of: (measured: Measured) => number;
 }
 
-/** Milliseconds of processor a flip of these processes. */
-const ms =
-  (...names: readonly string[]) =>
+/** Milliseconds of processor that a process takes for a flip. */
+const msOf =
+  (process: string) =>
   ({ cost }: Measured): number =>
-    cost.byProcess.reduce((sum, [name, each]) => (names.includes(name) ? sum + each : sum), 0);
+    cost.byProcess.find(([name]) => name === process)?.[1] ?? 0;
 
 const figures: readonly Figure[] = [
   { title: 'slices p50 ms', digits: 0, of: ({ result }) => result.slices.p50_ms },
@@ -111,9 +111,9 @@ const figures: readonly Figure[] = [
   { title: 'lost', digits: 0, of: ({ result }) => result.slices.lost + result.endpoints.lost },
   { title: 'writes', digits: 0, of: ({ result }) => result.slices.writes + result.endpoints.writes },
   { title: 'processor ms a flip', digits: 1, of: ({ cost }) => cost.processorMs },
-  { title: 'of which the relay', digits: 1, of: ms('relay') },
-  { title: 'table ms a flip', digits: 1, of: ms('table') },
-  { title: 'queues ms a flip', digits: 1, of: ms('queues') },
+  { title: 'of which the relay', digits: 1, of: msOf('relay') },
+  { title: 'table ms a flip', digits: 1, of: msOf('table') },
+  { title: 'queues ms a flip', digits: 1, of: msOf('queues') },
   { title: 'runs of 100 flips', digits: 0, of: ({ cost }) => 100 * (cost.runs ?? 0) },
   { title: 'read units a flip', digits: 1, of: ({ cost }) => cost.readUnits ?? 0 },
   { title: 'write units a flip', digits: 1, of: ({ cost }) => cost.writeUnits ?? 0 },

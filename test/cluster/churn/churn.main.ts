@@ -7,10 +7,12 @@ import { type Measured, measure } from './measure.ts';
 import { flagsOfOurs, kubeControllerManager, ours, type WriterKind } from './writers.ts';
 
 /**
- * npm run churn [-- --only kcm|kcm-1000|ours] [--rate 20|100|300] [--seconds N] [--warm-up N] [--profile
- * DIR] [--against COMMIT... [--rounds N]]: how long a change of a pod's readiness takes to show in Endpoints and
- * slices, and how much processor time a change takes. The writers are kube-controller-manager with its
- * defaults, with 1,000 requests a second, and ours, in turn. Each has a fresh control plane of this machine.
+ * npm run churn [-- --only kcm|kcm-1000|ours] [--rate 20|100|300] [--seconds N] [--warm-up N]
+ *   [--profile DIR] [--against COMMIT [--against COMMIT] [--rounds N]]
+ *
+ * Measures how long a change of a pod's readiness takes to show in Endpoints and slices, and how much processor
+ * time it takes. The writers are kube-controller-manager with its defaults, with 1,000 requests a second, and
+ * ours, in turn. Each has a fresh control plane of this machine.
  * The same load comes first for --warm-up seconds (0: none). --profile writes a processor profile of each
  * process of ours into DIR. --against, once or more, compares this checkout with other commits instead, in
  * turn, cold and warm.
